@@ -1,0 +1,35 @@
+"""What s and L may be, wherever a user first hands them over."""
+
+from typing import Any
+
+import numpy as np
+
+from largeprompt.errors import InputError
+
+LARGEST_S = 1e4  # the work grows with s; beyond, q = 1 to four digits
+LARGEST_L = 1e100
+
+
+def scales(s: Any, name: str = "s") -> np.ndarray:
+    """`s` as float64. Raises InputError unless every value lies in [0, 1e4]."""
+    values = _numbers(s, name)
+    bad = values[~((values >= 0) & (values <= LARGEST_S))]
+    if bad.size:
+        raise InputError(f"{name}={bad[0]}: must be a number from 0 to {LARGEST_S:g}")
+    return values
+
+
+def prompt_lengths(L: Any) -> np.ndarray:
+    """`L` as float64. Raises InputError unless every value is an integer from 1 to 1e100."""
+    values = _numbers(L, "L")
+    bad = values[~((values >= 1) & (values <= LARGEST_L) & (values == np.floor(values)))]
+    if bad.size:
+        raise InputError(f"L={bad[0]}: a prompt length is an integer from 1 to {LARGEST_L:g}")
+    return values
+
+
+def _numbers(value: Any, name: str) -> np.ndarray:
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name}={value!r}: must be a number or an array of numbers") from None
