@@ -23,7 +23,7 @@ from largeprompt.errors import InputError
 _HEADER = re.compile(r"# largeprompt run=(\S+) rows=(\d+) sha256=([0-9a-f]{64})\n")
 
 
-def _replace(path: str | Path, content: bytes) -> None:
+def write_whole(path: str | Path, content: bytes) -> None:
     """Write `content` beside `path`, then rename: a reader sees the whole file or none."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def write_table(path: str | Path, table: pd.DataFrame, run: str) -> None:
     body = table.to_csv(index=False, float_format="%.17g", lineterminator="\n").encode()
     digest = hashlib.sha256(body).hexdigest()
     header = f"# largeprompt run={run} rows={len(table)} sha256={digest}\n"
-    _replace(path, header.encode() + body)
+    write_whole(path, header.encode() + body)
 
 
 def read_table(path: str | Path, columns: Iterable[str]) -> pd.DataFrame:
@@ -95,7 +95,7 @@ def write_arrays(path: str | Path, **arrays: Any) -> None:
             raise ValueError(f"{path}: array {name} holds objects, which would need a pickle")
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **converted)
-    _replace(path, buffer.getvalue())
+    write_whole(path, buffer.getvalue())
 
 
 def read_arrays(path: str | Path, names: Iterable[str]) -> dict[str, np.ndarray]:
@@ -120,7 +120,7 @@ def read_arrays(path: str | Path, names: Iterable[str]) -> dict[str, np.ndarray]
 def write_json(path: str | Path, content: Mapping[str, Any]) -> None:
     """Write `content` as JSON with sorted keys; NaN and infinity are refused (ValueError)."""
     text = json.dumps(content, indent=2, sort_keys=True, allow_nan=False, ensure_ascii=False)
-    _replace(path, (text + "\n").encode())
+    write_whole(path, (text + "\n").encode())
 
 
 def read_json(path: str | Path, keys: Iterable[str]) -> dict[str, Any]:

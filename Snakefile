@@ -1,0 +1,45 @@
+"""Entry of the workflow: `snakemake` makes every figure and decides every claim."""
+
+import sys
+from pathlib import Path
+
+from snakemake.utils import min_version
+
+min_version("9.27")
+
+
+# Every rule runs in the environment of requirements.lock; the image names its Python.
+container: "docker://python:3.11-slim"
+
+
+ROOT = Path(workflow.current_basedir)
+
+
+configfile: str(ROOT / "config.yaml")
+
+
+include: "workflow/rules/common.smk"
+
+
+if config["run"]["directory"] != ".":
+
+    workdir: config["run"]["directory"]
+
+
+report: "workflow/report/workflow.rst"
+
+
+include: "workflow/rules/data.smk"
+include: "workflow/rules/train.smk"
+include: "workflow/rules/evaluate.smk"
+include: "workflow/rules/summary.smk"
+include: "workflow/rules/figures.smk"
+include: "workflow/rules/claims.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        rules.figures.input,
+        rules.claims.input,
+        TRAINED,

@@ -1,0 +1,32 @@
+"""Where a result comes from: inputs, configuration, versions, state of the checkout."""
+
+import hashlib
+import platform
+import subprocess
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("numpy", "scipy", "torch", "pandas", "snakemake")
+
+
+def provenance(config_hash: str, inputs: Sequence[str]) -> dict[str, Any]:
+    """Hash of the configuration and of each input, versions, git commit (or "no checkout")."""
+    return {
+        "config": config_hash,
+        "inputs": {path: hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in inputs},
+        "python": platform.python_version(),
+        "packages": {name: version(name) for name in PACKAGES},
+        "git": _git_state(),
+    }
+
+
+def _git_state() -> str:
+    """Commit, marked where tracked files differ from it."""
+    here = Path(__file__).parent
+    describe = ["git", "-C", str(here), "describe", "--always", "--dirty", "--abbrev=12"]
+    try:
+        return subprocess.run(describe, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "no checkout"

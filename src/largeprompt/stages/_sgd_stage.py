@@ -1,0 +1,87 @@
+"""What the two SGD stages share: read, go on where an interrupted run stopped, train, write."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from largeprompt.errors import InputError
+from largeprompt.seeding import stream
+from largeprompt.sgd import Arrays, TrainingRun, TrainingSettings, checkpoint_names, train
+from largeprompt.stages._job import Job
+from largeprompt.stages._regression_task import regression_task
+from largeprompt.stages._training_file import Training, write_training
+from largeprompt.heads import WEIGHT_NAMES
+from largeprompt.tables import read_arrays, write_arrays
+
+
+def train_and_write(job: Job, attention: str, L: float) -> None:
+    """Write the training at `job.outputs["training"]`.
+
+    Prompts come from the stream of the seed and the length, so softmax and linear attention see
+    the same ones. The checkpoint is removed once the training is whole.
+    """
+    wildcards, chosen = job.wildcards, job.settings["sgd"]
+    settings = TrainingSettings(**chosen)
+    weights = read_arrays(job.input("weights"), WEIGHT_NAMES[wildcards["start"]])
+    checkpoint = Path(job.outputs["checkpoint"])
+    key = json.dumps([job.settings, wildcards], sort_keys=True)
+    names = checkpoint_names(weights)
+    result = train(
+        weights,
+        regression_task(job.settings, wildcards["variant"]),
+        L,
+        attention,
+        settings,
+        stream(int(wildcards["seed"]), "sgd", "infinite" if attention == "infinite" else L),
+        resume=_resumable(checkpoint, key, names, job.progress),
+        checkpoint=lambda state: write_arrays(checkpoint, key=key, **state),
+        progress=_Reporter(settings.steps, job.progress),
+    )
+    write_training(job.outputs["training"], _training(job, attention, L, result))
+    checkpoint.unlink(missing_ok=True)
+
+
+def _resumable(
+    path: Path, key: str, names: list[str], say: Callable[[str], None]
+) -> Arrays | None:
+    """The state at `path`, unless there is none of this very run (same settings, same code)."""
+    if not path.exists():
+        return None
+    try:
+        state = read_arrays(path, ["key", *names])
+    except InputError:
+        state = {"key": "damaged"}
+    if str(state.pop("key")) != key:
+        say("ignoring a checkpoint of another run")
+        return None
+    say(f"going on from step {state['step']}")
+    return state
+
+
+class _Reporter:
+    """Progress line with the time left, judged by the speed of this call."""
+
+    def __init__(self, steps: int, say: Callable[[str], None]) -> None:
+        self.steps, self.say = steps, say
+        self.first: tuple[int, float] | None = None
+
+    def __call__(self, step: int, loss: float) -> None:
+        now = time.monotonic()
+        if self.first is None:
+            self.first = step, now
+            return
+        begun, then = self.first
+        left = (now - then) * (self.steps - step) / (step - begun)
+        self.say(f"step {step} of {self.steps}, loss {loss:.4f}, {left:.0f} s left")
+
+
+def _training(job: Job, attention: str, L: float, result: TrainingRun) -> Training:
+    rate = job.settings["sgd"]["learning_rate"]
+    names = ("variant", "covariance", "start", "seed")
+    labels = {name: job.wildcards[name] for name in names}
+    labels |= {"method": "sgd", "attention": attention, "L": f"{L:g}"}
+    saved = np.asarray(result.saved_step) * rate
+    return Training(labels, result.step * rate, result.loss, saved, result.weights)

@@ -1,0 +1,157 @@
+"""From what the user wrote to the settings that rules hand on: coerced, checked, canonical."""
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+from largeprompt.covariances import covariance_matrix
+from largeprompt.errors import InputError
+
+Settings = dict[str, Any]
+
+
+def canonical(value: Any) -> str:
+    """One JSON string for one setting, whatever the order of its keys.
+
+    Snakemake compares the params of a rule as an unordered set, so two values that trade places
+    go unnoticed; a single string that holds them all cannot hide that.
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def checked(config: Mapping[str, Any], schema_file: Path) -> Settings:
+    """The settings that `config` means, or InputError: one line with key, value, what is allowed.
+
+    Numbers that arrive as strings (`1e-3` in YAML 1.1, anything nested in `--config`) become the
+    numbers they spell, so that a file and the command line mean the same.
+    """
+    schema = yaml.safe_load(schema_file.read_text(encoding="utf-8"))
+    settings = _coerced(dict(config), schema, schema)
+    errors = list(jsonschema.Draft202012Validator(schema).iter_errors(settings))
+    if errors:
+        raise InputError(_line(min(errors, key=lambda e: ([str(p) for p in e.path], e.message))))
+    for problem in _contradictions(settings):
+        raise InputError(f"config: {problem}")
+    return settings
+
+
+def _resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
+    reference = schema.get("$ref")
+    return root["$defs"][reference.rpartition("/")[2]] if reference else schema
+
+
+def _coerced(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Any:
+    schema = _resolved(schema, root)
+    if isinstance(value, Mapping):
+        properties, other = schema.get("properties", {}), schema.get("additionalProperties")
+        other = other if isinstance(other, Mapping) else {}
+        return {k: _coerced(v, properties.get(k, other), root) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_coerced(v, schema.get("items", {}), root) for v in value]
+    if schema.get("type") in ("integer", "number"):
+        return _number(value, schema["type"])
+    return value
+
+
+def _number(value: Any, kind: str) -> Any:
+    """`value` as the number it spells; anything else is left for the schema to refuse."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return value
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return value
+    if not math.isfinite(number):
+        return str(value)
+    if kind == "number":
+        return number
+    if isinstance(value, int):
+        return value
+    return int(number) if number.is_integer() else value
+
+
+def _allowed(error: jsonschema.ValidationError) -> str:
+    limit = error.validator_value
+    match error.validator:
+        case "type":
+            return f"must be {'an' if limit[0] in 'aeio' else 'a'} {limit}"
+        case "minimum":
+            return f"must be >= {limit}"
+        case "exclusiveMinimum":
+            return f"must be > {limit}"
+        case "maximum":
+            return f"must be <= {limit}"
+        case "exclusiveMaximum":
+            return f"must be < {limit}"
+        case "enum":
+            return f"must be one of {', '.join(map(str, limit))}"
+        case "uniqueItems":
+            return "must not hold a value twice"
+        case "minItems" | "minProperties":
+            return f"must hold at least {limit}"
+        case "pattern":
+            return f"must match {limit}"
+        case _:
+            return error.message
+
+
+def _line(error: jsonschema.ValidationError) -> str:
+    key = ".".join(map(str, error.absolute_path)) or "top level"
+    properties = error.schema.get("properties", {})
+    if error.validator == "additionalProperties":
+        unknown = sorted(map(str, set(error.instance) - set(properties)))
+        return f"config: {key}: unknown key {unknown[0]}; allowed are {', '.join(properties)}"
+    if error.validator == "required":
+        missing = next(k for k in error.validator_value if k not in error.instance)
+        return f"config: {key}: key {missing} is missing"
+    shown = json.dumps(error.instance, default=str)
+    shown = shown if len(shown) <= 60 else shown[:57] + "..."
+    hint = ""
+    if isinstance(error.instance, str) and error.validator_value in ("object", "array"):
+        hint = "; put nested values in a file and pass it with --configfile"
+    return f"config: {key} = {shown}: {_allowed(error)}{hint}"
+
+
+def _contradictions(s: Settings) -> Iterator[str]:
+    """What each key alone allows but the keys together do not."""
+    for name, entry in s["covariances"].items():
+        try:
+            covariance_matrix(dimension=s["regression"]["dimension"], **entry)
+        except (InputError, TypeError) as error:
+            yield f"covariances.{name} = {json.dumps(entry)}: {error}"
+    longest = s["tokens"]["max_length"]
+    for section in ("operator_limit", "output_error"):
+        if s[section]["covariance"] not in s["covariances"]:
+            yield _unknown(f"{section}.covariance", s[section]["covariance"], s["covariances"])
+        for law in s[section]["laws"]:
+            if law not in s["tokens"]["laws"]:
+                yield _unknown(f"{section}.laws", law, s["tokens"]["laws"])
+        if max(s[section]["lengths"]) > longest:
+            yield (
+                f"{section}.lengths holds {max(s[section]['lengths'])}: "
+                f"must be <= tokens.max_length = {longest}"
+            )
+    yield from _training_contradictions(s)
+
+
+def _unknown(key: str, value: str, allowed: Iterable[str]) -> str:
+    return f"{key} = {value}: must be one of {', '.join(allowed)}"
+
+
+def _training_contradictions(s: Settings) -> Iterator[str]:
+    sgd = s["sgd"]
+    for name in sgd["covariances"]:
+        if name not in s["covariances"]:
+            yield _unknown("sgd.covariances", name, s["covariances"])
+    if max(sgd["lengths"]) > s["regression"]["max_length"]:
+        yield (
+            f"sgd.lengths holds {max(sgd['lengths'])}: "
+            f"must be <= regression.max_length = {s['regression']['max_length']}"
+        )
+    for key in ("loss_every", "save_every"):
+        if sgd["steps"] % sgd[key]:
+            yield f"sgd.{key} = {sgd[key]}: must divide sgd.steps = {sgd['steps']}"

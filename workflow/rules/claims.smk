@@ -1,0 +1,64 @@
+"""One verdict a claim, by the rule that workflow/claims.yaml fixes for it.
+
+REQUIRED INPUTS  results/summary, workflow/claims.yaml
+OUTPUTS          results/claims/{claim}.json, results/summary/claims.csv
+"""
+
+import hashlib
+
+from lib.registry import read_registry
+
+CLAIMS = read_registry(ROOT / "workflow/claims.yaml")
+# Provenance only: it reaches the shell line without being a param, so it reruns nothing.
+CONFIG_HASH = hashlib.sha256(canonical(config).encode()).hexdigest()[:16]
+
+
+def entry_of(wildcards):
+    """The registry entry of the claim that the wildcards name."""
+    return CLAIMS[wildcards.claim]
+
+
+rule decide_claim:
+    input:
+        tables=lambda wildcards: entry_of(wildcards)["tables"],
+    output:
+        verdict="results/claims/{claim}.json",
+    log:
+        "logs/decide_claim/{claim}.log",
+    benchmark:
+        "results/benchmarks/decide_claim/{claim}.tsv"
+    params:
+        settings=lambda wildcards: settings(claim=entry_of(wildcards)),
+        code=lambda wildcards: code(
+            "stages.decide_claim", f"claims.{entry_of(wildcards)['module']}"
+        ),
+    shell:
+        "python -m largeprompt decide_claim --settings {params.settings:q} "
+        "--set claim={wildcards.claim} config={CONFIG_HASH} --in tables {input.tables:q} "
+        "--out verdict {output.verdict:q} --log {log:q}"
+
+
+rule summarise_claims:
+    input:
+        verdicts=expand("results/claims/{claim}.json", claim=CLAIMS),
+    output:
+        table="results/summary/claims.csv",
+    log:
+        "logs/summarise_claims.log",
+    benchmark:
+        "results/benchmarks/summarise_claims.tsv"
+    params:
+        settings=settings(),
+        code=code("stages.summarise_claims"),
+    shell:
+        "python -m largeprompt summarise_claims --settings {params.settings:q} "
+        "--in verdicts {input.verdicts:q} --out table {output.table:q} --log {log:q}"
+
+
+rule claims:
+    input:
+        table="results/summary/claims.csv",
+    log:
+        "logs/claims.log",
+    shell:
+        "python -m largeprompt print_claims --in table {input.table:q} --log {log:q}"

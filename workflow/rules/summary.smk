@@ -1,0 +1,81 @@
+"""Tidy tables: each figure and each claim reads these and nothing else.
+
+REQUIRED INPUTS  results/evaluate, results/train
+OUTPUTS          results/summary/{operator_limit,output_error,training_curves,loss_vs_length}.csv
+"""
+
+CASES = expand(
+    "variant={variant}/covariance={covariance}",
+    variant=config["regression"]["variants"],
+    covariance=config["sgd"]["covariances"],
+)
+
+
+rule summarise_operator_limit:
+    input:
+        tables=evaluated("operator_limit", "csv"),
+    output:
+        table="results/summary/operator_limit.csv",
+    log:
+        "logs/summarise_operator_limit.log",
+    benchmark:
+        "results/benchmarks/summarise_operator_limit.tsv"
+    params:
+        settings=settings(),
+        code=code("stages.summarise_operator_limit"),
+    shell:
+        "python -m largeprompt summarise_operator_limit --settings {params.settings:q} "
+        "--in tables {input.tables:q} --out table {output.table:q} --log {log:q}"
+
+
+rule summarise_output_error:
+    input:
+        errors="results/evaluate/bound/errors.csv",
+    output:
+        table="results/summary/output_error.csv",
+    log:
+        "logs/summarise_output_error.log",
+    benchmark:
+        "results/benchmarks/summarise_output_error.tsv"
+    params:
+        settings=settings("output_error.c2", "output_error.calibrate_to"),
+        code=code("stages.summarise_output_error"),
+    shell:
+        "python -m largeprompt summarise_output_error --settings {params.settings:q} "
+        "--in errors {input.errors:q} --out table {output.table:q} --log {log:q}"
+
+
+rule summarise_training_curves:
+    input:
+        trainings=TRAINED,
+    output:
+        table="results/summary/training_curves.csv",
+    log:
+        "logs/summarise_training_curves.log",
+    benchmark:
+        "results/benchmarks/summarise_training_curves.tsv"
+    params:
+        settings=settings(),
+        code=code("stages.summarise_training_curves"),
+    shell:
+        "python -m largeprompt summarise_training_curves --settings {params.settings:q} "
+        "--in trainings {input.trainings:q} --out table {output.table:q} --log {log:q}"
+
+
+rule summarise_loss_vs_length:
+    input:
+        losses=expand("results/evaluate/test_loss/{case}.csv", case=CASES),
+        ridge=expand("results/evaluate/ridge/{case}.csv", case=CASES),
+    output:
+        table="results/summary/loss_vs_length.csv",
+    log:
+        "logs/summarise_loss_vs_length.log",
+    benchmark:
+        "results/benchmarks/summarise_loss_vs_length.tsv"
+    params:
+        settings=settings(),
+        code=code("stages.summarise_loss_vs_length"),
+    shell:
+        "python -m largeprompt summarise_loss_vs_length --settings {params.settings:q} "
+        "--in losses {input.losses:q} --in ridge {input.ridge:q} "
+        "--out table {output.table:q} --log {log:q}"

@@ -1,0 +1,111 @@
+"""Training at finite prompt length (SGD) and for the infinite prompt (SGD and gradient flow).
+
+REQUIRED INPUTS  results/data/weights/start={start}/seed={seed}.npz
+OUTPUTS          results/train/finite/attention={attention}/CELL/L={L}/seed={seed}.npz
+                 results/train/infinite/method=sgd/CELL/seed={seed}.npz
+                 results/train/infinite/method=flow/CELL/seed={seed}.npz
+                 with CELL = variant={variant}/covariance={covariance}/start={start}
+An interrupted SGD leaves OUTPUT.checkpoint, from which the next call goes on.
+"""
+
+CELL = "variant={variant}/covariance={covariance}/start={start}"
+FINITE = f"attention={{attention}}/{CELL}/L={{L}}/seed={{seed}}"
+INFINITE = f"{CELL}/seed={{seed}}"
+REGRESSION_KEYS = [
+    "regression.dimension",
+    "regression.noise_variance",
+    "regression.task_variance",
+]
+SGD_KEYS = REGRESSION_KEYS + [
+    "sgd.batch_size",
+    "sgd.learning_rate",
+    "sgd.steps",
+    "sgd.loss_every",
+    "sgd.save_every",
+    "sgd.checkpoint_every",
+]
+
+
+def trained(pattern, **chosen):
+    """The files that `pattern` names on the configured grid; `chosen` narrows or extends it."""
+    grid = {
+        "attention": ["softmax", "linear"],
+        "variant": config["regression"]["variants"],
+        "covariance": config["sgd"]["covariances"],
+        "start": config["sgd"]["starts"],
+        "L": sorted(config["sgd"]["lengths"]),
+        "seed": config["sgd"]["seeds"],
+    }
+    return expand(pattern, **{**grid, **chosen})
+
+
+TRAINED = [
+    *trained(f"results/train/finite/{FINITE}.npz"),
+    *trained(
+        f"results/train/infinite/method={{method}}/{INFINITE}.npz",
+        method=["sgd", "flow"],
+        start=config["infinite"]["starts"],
+    ),
+]
+
+
+rule train_finite:
+    input:
+        weights="results/data/weights/start={start}/seed={seed}.npz",
+    output:
+        training=f"results/train/finite/{FINITE}.npz",
+    log:
+        f"logs/train_finite/{FINITE}.log",
+    benchmark:
+        f"results/benchmarks/train_finite/{FINITE}.tsv"
+    params:
+        settings=lambda wildcards: settings(*SGD_KEYS, covariance=covariance_of(wildcards)),
+        code=code("stages.train_finite"),
+    shell:
+        "python -m largeprompt train_finite --settings {params.settings:q} "
+        "--set attention={wildcards.attention} variant={wildcards.variant} "
+        "covariance={wildcards.covariance} start={wildcards.start} L={wildcards.L} "
+        "seed={wildcards.seed} code={params.code} "
+        "--in weights {input.weights:q} --out training {output.training:q} "
+        "--out checkpoint {output.training:q}.checkpoint --log {log:q}"
+
+
+rule train_infinite:
+    input:
+        weights="results/data/weights/start={start}/seed={seed}.npz",
+    output:
+        training=f"results/train/infinite/method=sgd/{INFINITE}.npz",
+    log:
+        f"logs/train_infinite/{INFINITE}.log",
+    benchmark:
+        f"results/benchmarks/train_infinite/{INFINITE}.tsv"
+    params:
+        settings=lambda wildcards: settings(*SGD_KEYS, covariance=covariance_of(wildcards)),
+        code=code("stages.train_infinite"),
+    shell:
+        "python -m largeprompt train_infinite --settings {params.settings:q} "
+        "--set variant={wildcards.variant} covariance={wildcards.covariance} "
+        "start={wildcards.start} seed={wildcards.seed} code={params.code} "
+        "--in weights {input.weights:q} --out training {output.training:q} "
+        "--out checkpoint {output.training:q}.checkpoint --log {log:q}"
+
+
+rule flow_infinite:
+    input:
+        weights="results/data/weights/start={start}/seed={seed}.npz",
+    output:
+        training=f"results/train/infinite/method=flow/{INFINITE}.npz",
+    log:
+        f"logs/flow_infinite/{INFINITE}.log",
+    benchmark:
+        f"results/benchmarks/flow_infinite/{INFINITE}.tsv"
+    params:
+        settings=lambda wildcards: settings(
+            *REGRESSION_KEYS, "infinite.horizon", covariance=covariance_of(wildcards)
+        ),
+        code=code("stages.flow_infinite"),
+    shell:
+        "python -m largeprompt flow_infinite --settings {params.settings:q} "
+        "--set variant={wildcards.variant} covariance={wildcards.covariance} "
+        "start={wildcards.start} seed={wildcards.seed} "
+        "--in weights {input.weights:q} --out training {output.training:q} --log {log:q}"
