@@ -1,0 +1,158 @@
+"""In-context linear regression: tasks, prompts and the token covariance (paper, section 5).
+
+A task is a weight vector `w ~ N(0, task_variance I)`. Its tokens are
+`z_i = (x_i, w^T x_i + noise)`, its query token is `(x_q, 0)`, and the value to predict is
+`y_q = w^T x_q + noise`.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+
+from largeprompt.covariances import checked_covariance, square_root
+from largeprompt.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionTask:
+    """Laws of the context inputs, the query input, the label noise and the weights.
+
+    Sigma, query_covariance: (d, d), positive semi-definite. Raises InputError for matrices that
+    are not covariances of one size, a negative noise or a task variance that is not positive.
+    """
+
+    Sigma: np.ndarray
+    query_covariance: np.ndarray
+    noise_variance: float
+    task_variance: float
+
+    def __post_init__(self) -> None:
+        Sigma = checked_covariance("Sigma", self.Sigma)
+        query_covariance = checked_covariance("query_covariance", self.query_covariance)
+        if Sigma.shape != query_covariance.shape:
+            raise InputError(
+                f"query_covariance has shape {query_covariance.shape}: "
+                f"must have the shape {Sigma.shape} of Sigma"
+            )
+        if not 0 <= self.noise_variance < np.inf:
+            raise InputError(f"noise_variance = {self.noise_variance}: must be at least 0, finite")
+        if not 0 < self.task_variance < np.inf:
+            raise InputError(f"task_variance = {self.task_variance}: must be positive and finite")
+        object.__setattr__(self, "Sigma", Sigma)
+        object.__setattr__(self, "query_covariance", query_covariance)
+
+    @classmethod
+    def as_stated(
+        cls, Sigma: np.ndarray, noise_variance: float, task_variance: float
+    ) -> "RegressionTask":
+        """The paper's text: context and query inputs share the law N(0, Sigma)."""
+        return cls(Sigma, Sigma, noise_variance, task_variance)
+
+    @classmethod
+    def as_coded(
+        cls, Sigma: np.ndarray, noise_variance: float, task_variance: float
+    ) -> "RegressionTask":
+        """The authors' data code: the root of Sigma acts twice on the context, never on the query.
+
+        The context covariance is `C Sigma C^T`, C the lower Cholesky factor of Sigma; the query is
+        N(0, I). Raises InputError for a singular Sigma, which has no unique factor.
+        """
+        Sigma = checked_covariance("Sigma", Sigma)
+        try:
+            factor = np.linalg.cholesky(Sigma)
+        except np.linalg.LinAlgError:
+            raise InputError("Sigma is singular: the as-coded data need it invertible") from None
+        context = factor @ Sigma @ factor.T
+        return cls((context + context.T) / 2, np.eye(len(Sigma)), noise_variance, task_variance)
+
+    @property
+    def dimension(self) -> int:
+        """Dimension d of the inputs; tokens have d + 1 coordinates."""
+        return len(self.Sigma)
+
+    @cached_property
+    def context_root(self) -> np.ndarray:
+        """Symmetric square root (d, d) of Sigma."""
+        return square_root(self.Sigma)
+
+    @cached_property
+    def query_root(self) -> np.ndarray:
+        """Symmetric square root (d, d) of the query covariance."""
+        return square_root(self.query_covariance)
+
+
+@dataclass(frozen=True, eq=False)
+class Prompts:
+    """tokens (prompt, L, d+1), query (prompt, d+1), target (prompt,), weights (prompt, d)."""
+
+    tokens: torch.Tensor
+    query: torch.Tensor
+    target: torch.Tensor
+    weights: torch.Tensor
+
+
+def sample_prompts(
+    rng: np.random.Generator | torch.Generator,
+    task: RegressionTask,
+    prompts: int,
+    L: int,
+    dtype: torch.dtype = torch.float64,
+) -> Prompts:
+    """Draw `prompts` prompts of length L, each with its own task; L = 0 draws tasks and queries.
+
+    Prefix rule: from the same state of a numpy generator a shorter prompt is the beginning of a
+    longer one, with the same task and query. A torch generator is several times faster and
+    follows the rule only for the tasks and queries. Raises InputError for a negative L.
+    """
+    if L < 0:
+        raise InputError(f"L = {L}: a prompt length cannot be negative")
+    d = task.dimension
+    normals = _normals(rng, (prompts, 2 * d + 1), dtype)
+    weights = task.task_variance**0.5 * normals[:, :d]  # (prompt, d)
+    inputs = normals[:, d : 2 * d] @ torch.as_tensor(task.query_root, dtype=dtype)
+    target = (weights * inputs).sum(-1) + task.noise_variance**0.5 * normals[:, -1]
+    query = torch.nn.functional.pad(inputs, (0, 1))  # (prompt, d+1)
+    # Token by token, all prompts at once: this order is what makes the prefix rule hold.
+    normals = _normals(rng, (L, prompts, d + 1), dtype).transpose(0, 1)
+    tokens = normals @ _token_root(weights, task).mT  # (prompt, L, d+1)
+    return Prompts(tokens, query, target, weights)
+
+
+def token_covariance(
+    w: torch.Tensor, Sigma: np.ndarray | torch.Tensor, noise_variance: float
+) -> torch.Tensor:
+    """Covariance (..., d+1, d+1) of a token given its task w (..., d), in the dtype of w.
+
+    `Gamma_w = [[Sigma, Sigma w], [w^T Sigma, w^T Sigma w + noise_variance]]` (paper, section 5).
+    """
+    lift = _lift(w)
+    Gamma = lift @ torch.as_tensor(Sigma, dtype=w.dtype) @ lift.mT
+    Gamma[..., -1, -1] += noise_variance
+    return Gamma
+
+
+def _lift(w: torch.Tensor) -> torch.Tensor:
+    """Matrix (..., d+1, d) that sends an input x to (x, w^T x)."""
+    d = w.shape[-1]
+    identity = torch.eye(d, dtype=w.dtype).expand(*w.shape[:-1], d, d)
+    return torch.cat([identity, w[..., None, :]], -2)
+
+
+def _token_root(w: torch.Tensor, task: RegressionTask) -> torch.Tensor:
+    """A root (..., d+1, d+1) of Gamma_w: it sends standard normals to a token with its label."""
+    inputs = _lift(w) @ torch.as_tensor(task.context_root, dtype=w.dtype)
+    noise = torch.zeros_like(inputs[..., :1])
+    noise[..., -1, 0] = task.noise_variance**0.5
+    return torch.cat([inputs, noise], -1)
+
+
+def _normals(
+    rng: np.random.Generator | torch.Generator, shape: tuple[int, ...], dtype: torch.dtype
+) -> torch.Tensor:
+    """Standard normals from either kind of generator."""
+    if isinstance(rng, torch.Generator):
+        return torch.randn(shape, generator=rng, dtype=dtype)
+    kind = np.float32 if dtype == torch.float32 else np.float64
+    return torch.from_numpy(rng.standard_normal(shape, dtype=kind))
