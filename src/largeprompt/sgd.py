@@ -1,9 +1,4 @@
-"""Training by plain SGD on fresh prompts: the protocol of the experiments (paper, section 6).
-
-One attention head without bias, in one of two parametrisations, each a dict of named arrays:
-factorised {Q, K, V (D, D), O (1, D)}, whose scores are scaled by D^(-1/2), and merged
-{U (D, D), v (D,)}, whose scores are not. D = d + 1 is the size of a token.
-"""
+"""Training by plain SGD on fresh prompts: the protocol of the experiments (paper, section 6)."""
 
 import json
 import math
@@ -15,14 +10,13 @@ import numpy as np
 import torch
 
 from largeprompt.errors import InputError
+from largeprompt.heads import Arrays, products
 from largeprompt.regression import Prompts, RegressionTask, sample_prompts, token_covariance
 
 ATTENTIONS = ("softmax", "linear", "infinite")
-# The loss of the zero prediction is about 1; no run has come back from a loss this large.
+# The zero prediction has a loss near 1 in the paper's tasks; training that starts in any
+# sensible way stays far below this.
 HUGE_LOSS = 1e6
-
-Weights = dict[str, Any]
-Arrays = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -66,43 +60,15 @@ class TrainingRun:
     weights: Arrays
 
 
-def random_weights(rng: np.random.Generator, dimension: int) -> Arrays:
-    """Factorised weights for inputs of `dimension` d, entries uniform(-1/sqrt(D), 1/sqrt(D))."""
-    D = dimension + 1
-    shapes = {"Q": (D, D), "K": (D, D), "V": (D, D), "O": (1, D)}
-    return {name: rng.uniform(-(D**-0.5), D**-0.5, shape) for name, shape in shapes.items()}
-
-
-def theorem_weights(alpha: float, dimension: int) -> Arrays:
-    """Merged weights of Theorem 5.1: `U = alpha [[Theta Theta^T, 0], [0, 0]]`, `v = alpha e_(d+1)`.
-
-    Theta Theta^T = I / sqrt(d), of Frobenius norm 1. Raises InputError unless alpha > 0.
-    """
-    if not 0 < alpha < math.inf:
-        raise InputError(f"alpha = {alpha}: must be positive and finite")
-    U = np.zeros((dimension + 1, dimension + 1))
-    U[:dimension, :dimension] = alpha / math.sqrt(dimension) * np.eye(dimension)
-    return {"U": U, "v": alpha * np.eye(dimension + 1)[dimension]}
-
-
-def products(weights: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The pair U (..., D, D), v (..., D) that a head acts by: `v^T sum_i p_i z_i`.
-
-    Scores are `<z_i, U z_q>`, scaling included. Takes numpy arrays or tensors, leading
-    dimensions (saved steps) allowed. Raises InputError if the names fit no parametrisation.
-    """
-    if set(weights) == {"U", "v"}:
-        return weights["U"], weights["v"]
-    if set(weights) == {"Q", "K", "V", "O"}:
-        Q, K = weights["Q"], weights["K"]
-        return K.mT @ Q / Q.shape[-1] ** 0.5, (weights["O"] @ weights["V"])[..., 0, :]
-    raise InputError(f"weights named {', '.join(weights)}: must be Q, K, V, O or U, v")
-
-
 def predict(
     weights: Mapping[str, torch.Tensor], attention: str, task: RegressionTask, prompts: Prompts
 ) -> torch.Tensor:
-    """Prediction (prompt,) of the head; infinite attention knows Gamma_w and reads no tokens."""
+    """Prediction (prompt,) of the head; infinite attention knows Gamma_w and reads no tokens.
+
+    The operators of `attention.py` for one query a prompt, without their chunks and checks, which
+    would cost a third of a training step. Raises InputError for an unknown attention.
+    """
+    _check_attention(attention)
     U, v = products(weights)
     tokens, row = prompts.tokens, (prompts.query @ U.mT)[:, None, :]  # (prompt, 1, D)
     if attention == "softmax":
@@ -171,7 +137,7 @@ class _State:
     def __init__(
         self, weights: Mapping[str, np.ndarray], rng: np.random.Generator, setup: dict
     ) -> None:
-        # Prompts come from torch's generator: at L = 1000 numpy's takes as long as all the rest.
+        # Prompts come from torch's generator: numpy's would double a step's time at L = 1000.
         seed = int(rng.integers(2**32))
         self.generator = torch.Generator().manual_seed(seed)
         self.setup = setup | {"seed": seed}
@@ -220,11 +186,13 @@ class _State:
 
     def restore(self, flat: Arrays, steps: int) -> None:
         """Take over a state. Raises InputError if it belongs to another run or is past `steps`."""
-        if json.loads(str(flat["setup"])) != self.setup:
-            raise InputError(
-                f"resume was written by another run: {flat['setup']}; "
-                f"this one is {json.dumps(self.setup, sort_keys=True)}"
-            )
+        written = json.loads(str(flat["setup"]))
+        for name, value in self.setup.items():
+            if written.get(name) != value:
+                raise InputError(
+                    f"resume was written by another run: {name} = {written.get(name)}, "
+                    f"must be {value}"
+                )
         if any((flat[f"saved_{name}"][0] != self.saved[name][0]).any() for name in self.weights):
             raise InputError("resume started from other initial weights: delete the checkpoint")
         if flat["step"] > steps:
@@ -273,11 +241,15 @@ def _setup(task: RegressionTask, L: float, attention: str, settings: TrainingSet
     }
 
 
+def _check_attention(attention: str) -> None:
+    if attention not in ATTENTIONS:
+        raise InputError(f"attention = {attention!r}: must be one of {', '.join(ATTENTIONS)}")
+
+
 def _check_request(
     weights: Mapping[str, np.ndarray], task: RegressionTask, L: float, attention: str
 ) -> None:
-    if attention not in ATTENTIONS:
-        raise InputError(f"attention = {attention!r}: must be one of {', '.join(ATTENTIONS)}")
+    _check_attention(attention)
     if attention == "infinite" and not math.isinf(L):
         raise InputError(f"L = {L}: infinite attention needs L = inf")
     if attention != "infinite" and not (L >= 1 and float(L).is_integer()):

@@ -9,17 +9,10 @@ from largeprompt import sgd
 from largeprompt.attention import linear_attention, softmax_attention
 from largeprompt.covariances import covariance_matrix
 from largeprompt.errors import InputError
+from largeprompt.heads import products, random_weights, theorem_weights
 from largeprompt.regression import RegressionTask, sample_prompts
 from largeprompt.seeding import stream
-from largeprompt.sgd import (
-    TrainingSettings,
-    checkpoint_names,
-    predict,
-    products,
-    random_weights,
-    theorem_weights,
-    train,
-)
+from largeprompt.sgd import TrainingSettings, checkpoint_names, predict, train
 from largeprompt.tables import read_arrays, write_arrays
 
 Sigma = covariance_matrix("autoregressive", 3, rho=0.5)
@@ -28,6 +21,15 @@ LENGTHS = {"softmax": 7, "linear": 7, "infinite": math.inf}
 SETTINGS = TrainingSettings(
     steps=24, learning_rate=0.05, batch_size=8, loss_every=4, save_every=6, checkpoint_every=5
 )
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """Batches this small gain nothing from threads, and lose much on a busy machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 def initial(kind):
@@ -287,11 +289,15 @@ def checkpoint_of(**options):
 
 def test_a_checkpoint_of_another_run_is_refused():
     state = checkpoint_of()
-    for options in ({"settings": changed(learning_rate=0.06)}, {"seed": 328}):
-        with pytest.raises(InputError, match="written by another run"):
-            run("softmax", resume=state, **options)
-    with pytest.raises(InputError, match="written by another run"):
+    with pytest.raises(InputError, match=r"another run: learning_rate = 0.05, must be 0.06"):
+        run("softmax", resume=state, settings=changed(learning_rate=0.06))
+    with pytest.raises(InputError, match=r"another run: seed = \d+, must be \d+"):
+        run("softmax", resume=state, seed=328)
+    with pytest.raises(InputError, match="another run: attention = softmax, must be linear"):
         run("linear", resume=state)
+    coded = RegressionTask.as_coded(Sigma, 0.1, 1 / 3)
+    with pytest.raises(InputError, match="another run: Sigma = "):
+        run("softmax", resume=state, task=coded)
     with pytest.raises(InputError, match="other initial weights"):
         run("softmax", random_weights(stream(2, "weights"), 3), resume=state)
     with pytest.raises(InputError, match="is at step 20: must not be past steps = 12"):
@@ -339,6 +345,12 @@ def test_weights_that_overflow_at_the_last_step_are_an_error():
 def test_lengths_that_do_not_fit_the_attention_are_refused(L, attention, named):
     with pytest.raises(InputError, match=named):
         train(initial("merged"), TASK, L, attention, SETTINGS, stream(1, "p"))
+
+
+def test_prediction_by_an_unknown_attention_is_refused():
+    prompts = sample_prompts(stream(7, "p"), TASK, 2, 3)
+    with pytest.raises(InputError, match="attention = 'hardmax'"):
+        predict(tensors(initial("merged")), "hardmax", TASK, prompts)
 
 
 def test_weights_of_another_size_or_name_are_refused():
