@@ -26,6 +26,13 @@ if config["run"]["directory"] != ".":
     workdir: config["run"]["directory"]
 
 
+if unrecorded(Path.cwd()) and "--touch" not in sys.argv:
+    sys.exit(
+        f"{Path.cwd()}/results has no records in .snakemake, so what is stale cannot be told: "
+        "delete it (make clean), or vouch for it with `snakemake --touch --forceall`"
+    )
+
+
 report: "workflow/report/workflow.rst"
 
 

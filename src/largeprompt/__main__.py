@@ -10,10 +10,6 @@ import time
 import traceback
 from pathlib import Path
 
-# One thread a job, however the command is called: sums then have one order on every machine.
-for _variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ.setdefault(_variable, "1")
-
 from largeprompt import stages
 from largeprompt.errors import InputError
 from largeprompt.stages._job import Job
@@ -22,7 +18,9 @@ SECONDS_BETWEEN_PROGRESS_LINES = 10
 
 
 def _stage_names() -> list[str]:
-    return sorted(m.name for m in pkgutil.iter_modules(stages.__path__) if not m.name.startswith("_"))
+    return sorted(
+        m.name for m in pkgutil.iter_modules(stages.__path__) if not m.name.startswith("_")
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -32,6 +30,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help="wildcards")
     parser.add_argument("--in", nargs="+", action="append", default=[], dest="inputs")
     parser.add_argument("--out", nargs=2, action="append", default=[], dest="outputs")
+    parser.add_argument("--code", default="", help="hash of the code, for stages that resume")
     parser.add_argument("--log", help="file that keeps progress lines and tracebacks")
     return parser
 
@@ -60,6 +59,9 @@ class _Reporter:
 def main(arguments: list[str] | None = None) -> int:
     """Run one stage; 0 if it wrote its outputs, 1 after one line that says why it did not."""
     args = _parser().parse_args(arguments)
+    # One thread a job, however the command is called: sums then have one order everywhere.
+    for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")
     settings = json.loads(args.settings)
     wildcards = dict(pair.split("=", 1) for pair in args.set)
     instance = " ".join(f"{k}={v}" for k, v in wildcards.items())
@@ -68,6 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
         stage=args.stage,
         run=settings.pop("run", "full"),
         settings=settings,
+        code=args.code,
         wildcards=wildcards,
         inputs={name: paths for name, *paths in args.inputs},
         outputs=dict(args.outputs),

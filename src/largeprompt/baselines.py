@@ -11,14 +11,7 @@ import numpy as np
 
 from largeprompt.covariances import checked_covariance
 from largeprompt.errors import InputError
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A Monte Carlo mean and its standard error."""
-
-    value: float
-    stderr: float
+from largeprompt.estimates import Estimate
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +51,7 @@ def ridge_risk(
 ) -> Estimate:
     """Monte Carlo risk of `ridge_prediction` over the prompts given; target (prompt,)."""
     prediction = ridge_prediction(tokens, query, noise_variance, task_variance)
-    return _estimate((prediction - target) ** 2)
+    return Estimate.of((prediction - target) ** 2)
 
 
 def bayes_risk(
@@ -78,7 +71,7 @@ def bayes_risk(
     shrinkage = _shrinkage(values, noise_variance / task_variance, inputs.shape[-2])
     # Mean square of the query along each eigenvector: the diagonal of vectors^T Q vectors.
     spread = (vectors * (query_covariance @ vectors)).sum(-2)  # (prompt, d)
-    return _estimate(noise_variance + task_variance * (shrinkage * spread).sum(-1))
+    return Estimate.of(noise_variance + task_variance * (shrinkage * spread).sum(-1))
 
 
 def asymptotic_ridge_risk(
@@ -138,12 +131,6 @@ def _shrinkage(values: np.ndarray, penalty: float, L: int) -> np.ndarray:
     largest = np.abs(values).max(-1, keepdims=True)
     unseen = values <= max(L, d) * np.finfo(values.dtype).eps * largest
     return np.where(unseen, 1.0, penalty / (np.where(unseen, 1.0, values) + penalty))
-
-
-def _estimate(values: np.ndarray) -> Estimate:
-    if values.size < 2:
-        raise InputError(f"prompts = {values.size}: a standard error needs at least 2")
-    return Estimate(float(values.mean()), float(values.std(ddof=1) / math.sqrt(values.size)))
 
 
 def _check_variances(noise_variance: float, task_variance: float) -> None:

@@ -75,3 +75,8 @@ def code_hash(source: Path, name: str) -> str:
         tree = _without_docstrings(ast.parse(text))
         digest.update(f"{module}\0{ast.dump(tree)}\0".encode())
     return digest.hexdigest()[:16]
+
+
+def text_hash(text: str) -> str:
+    """Hash of a text, of the same form."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -5,6 +5,7 @@ from typing import Any
 
 import jsonschema
 import yaml
+
 from largeprompt.errors import InputError
 
 _TEXT = {"type": "string", "minLength": 1}

@@ -2,12 +2,13 @@
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import yaml
+
 from largeprompt.covariances import covariance_matrix
 from largeprompt.errors import InputError
 
@@ -126,10 +127,10 @@ def _contradictions(s: Settings) -> Iterator[str]:
     longest = s["tokens"]["max_length"]
     for section in ("operator_limit", "output_error"):
         if s[section]["covariance"] not in s["covariances"]:
-            yield _unknown(f"{section}.covariance", s[section]["covariance"], s["covariances"])
+            yield _unknown(f"{section}.covariance", s[section]["covariance"], s, "covariances")
         for law in s[section]["laws"]:
             if law not in s["tokens"]["laws"]:
-                yield _unknown(f"{section}.laws", law, s["tokens"]["laws"])
+                yield _unknown(f"{section}.laws", law, s, "tokens.laws")
         if max(s[section]["lengths"]) > longest:
             yield (
                 f"{section}.lengths holds {max(s[section]['lengths'])}: "
@@ -138,15 +139,17 @@ def _contradictions(s: Settings) -> Iterator[str]:
     yield from _training_contradictions(s)
 
 
-def _unknown(key: str, value: str, allowed: Iterable[str]) -> str:
-    return f"{key} = {value}: must be one of {', '.join(allowed)}"
+def _unknown(key: str, value: str, settings: Settings, source: str) -> str:
+    section, _, name = source.partition(".")
+    allowed = settings[section][name] if name else settings[section]
+    return f"{key} = {value}: must be one of {source}: {', '.join(allowed)}"
 
 
 def _training_contradictions(s: Settings) -> Iterator[str]:
     sgd = s["sgd"]
     for name in sgd["covariances"]:
         if name not in s["covariances"]:
-            yield _unknown("sgd.covariances", name, s["covariances"])
+            yield _unknown("sgd.covariances", name, s, "covariances")
     if max(sgd["lengths"]) > s["regression"]["max_length"]:
         yield (
             f"sgd.lengths holds {max(sgd['lengths'])}: "

@@ -4,23 +4,14 @@ REQUIRED INPUTS  results/summary, workflow/claims.yaml
 OUTPUTS          results/claims/{claim}.json, results/summary/claims.csv
 """
 
-import hashlib
-
 from lib.registry import read_registry
 
 CLAIMS = read_registry(ROOT / "workflow/claims.yaml")
-# Provenance only: it reaches the shell line without being a param, so it reruns nothing.
-CONFIG_HASH = hashlib.sha256(canonical(config).encode()).hexdigest()[:16]
-
-
-def entry_of(wildcards):
-    """The registry entry of the claim that the wildcards name."""
-    return CLAIMS[wildcards.claim]
 
 
 rule decide_claim:
     input:
-        tables=lambda wildcards: entry_of(wildcards)["tables"],
+        tables=lambda wildcards: CLAIMS[wildcards.claim]["tables"],
     output:
         verdict="results/claims/{claim}.json",
     log:
@@ -28,13 +19,13 @@ rule decide_claim:
     benchmark:
         "results/benchmarks/decide_claim/{claim}.tsv"
     params:
-        settings=lambda wildcards: settings(claim=entry_of(wildcards)),
+        settings=lambda wildcards: settings(claim=CLAIMS[wildcards.claim]),
         code=lambda wildcards: code(
-            "stages.decide_claim", f"claims.{entry_of(wildcards)['module']}"
+            "stages.decide_claim", f"claims.{CLAIMS[wildcards.claim]['module']}"
         ),
     shell:
         "python -m largeprompt decide_claim --settings {params.settings:q} "
-        "--set claim={wildcards.claim} config={CONFIG_HASH} --in tables {input.tables:q} "
+        "--set claim={wildcards.claim} --in tables {input.tables:q} "
         "--out verdict {output.verdict:q} --log {log:q}"
 
 

@@ -9,19 +9,22 @@ import shlex
 sys.path[:0] = [str(ROOT / "workflow"), str(ROOT / "src")]
 
 from lib import code_hash as hashing
+from lib.records import unrecorded
 from lib.settings import canonical, checked
 from largeprompt.errors import InputError
-
-# `python` in a shell line is the one that runs Snakemake, whether its venv is activated or not.
-shell.prefix(
-    f"export PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH "
-    f"PYTHONPATH={shlex.quote(str(ROOT / 'src'))}; "
-)
 
 try:
     config = checked(config, ROOT / "workflow/schemas/config.schema.yaml")
 except InputError as error:
     sys.exit(str(error))
+
+# `python` in a shell line is the one that runs Snakemake, whether its venv is activated or not.
+# The hash of the whole configuration is provenance only: here it is no param and reruns nothing.
+shell.prefix(
+    f"export PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH "
+    f"PYTHONPATH={shlex.quote(str(ROOT / 'src'))} "
+    f"LARGEPROMPT_CONFIG_HASH={hashing.text_hash(canonical(config))}; "
+)
 
 
 wildcard_constraints:
@@ -48,9 +51,52 @@ def settings(*keys, **extra):
 
 def code(*modules):
     """Hash of the package code that `modules` (below largeprompt) import."""
-    return "-".join(hashing.code_hash(ROOT / "src", f"largeprompt.{m}") for m in modules)
+    return "-".join(
+        hashing.code_hash(ROOT / "src", f"largeprompt.{m}") for m in modules
+    )
 
 
 def covariance_of(wildcards):
     """The config entry of the covariance that the wildcards name."""
     return config["covariances"][wildcards.covariance]
+
+
+CELL = "variant={variant}/covariance={covariance}/start={start}"
+FINITE = f"attention={{attention}}/{CELL}/L={{L}}/seed={{seed}}"
+INFINITE = f"{CELL}/seed={{seed}}"
+REGRESSION_KEYS = [
+    "regression.dimension",
+    "regression.noise_variance",
+    "regression.task_variance",
+]
+SGD_KEYS = REGRESSION_KEYS + [
+    "sgd.batch_size",
+    "sgd.learning_rate",
+    "sgd.steps",
+    "sgd.loss_every",
+    "sgd.save_every",
+    "sgd.checkpoint_every",
+]
+
+
+def trained(pattern, **chosen):
+    """The files that `pattern` names on the configured grid; `chosen` narrows or extends it."""
+    grid = {
+        "attention": ["softmax", "linear"],
+        "variant": config["regression"]["variants"],
+        "covariance": config["sgd"]["covariances"],
+        "start": config["sgd"]["starts"],
+        "L": sorted(config["sgd"]["lengths"]),
+        "seed": config["sgd"]["seeds"],
+    }
+    return expand(pattern, **{**grid, **chosen})
+
+
+def evaluated(experiment, suffix):
+    """The files of a token experiment, one for each of its laws."""
+    return expand(
+        f"results/evaluate/{experiment}/law={{law}}/covariance={{covariance}}/seed={{seed}}.{suffix}",
+        law=config[experiment]["laws"],
+        covariance=config[experiment]["covariance"],
+        seed=config["tokens"]["seed"],
+    )

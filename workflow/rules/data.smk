@@ -60,7 +60,10 @@ rule draw_weights:
     benchmark:
         "results/benchmarks/draw_weights/start={start}/seed={seed}.tsv"
     params:
-        settings=settings("regression.dimension", "infinite.alpha"),
+        settings=lambda wildcards: settings(
+            "regression.dimension",
+            *(["infinite.alpha"] if wildcards.start == "theorem" else []),
+        ),
         code=code("stages.draw_weights"),
     shell:
         "python -m largeprompt draw_weights --settings {params.settings:q} "

@@ -14,16 +14,6 @@ TEST_PROMPTS = (
 )
 
 
-def evaluated(experiment, suffix):
-    """The files of a token experiment, one for each of its laws."""
-    return expand(
-        f"results/evaluate/{experiment}/law={{law}}/covariance={{covariance}}/seed={{seed}}.{suffix}",
-        law=config[experiment]["laws"],
-        covariance=config[experiment]["covariance"],
-        seed=config["tokens"]["seed"],
-    )
-
-
 rule evaluate_operator_limit:
     input:
         tokens="results/data/tokens/law={law}/covariance={covariance}/seed={seed}.npz",

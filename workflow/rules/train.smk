@@ -8,37 +8,6 @@ OUTPUTS          results/train/finite/attention={attention}/CELL/L={L}/seed={see
 An interrupted SGD leaves OUTPUT.checkpoint, from which the next call goes on.
 """
 
-CELL = "variant={variant}/covariance={covariance}/start={start}"
-FINITE = f"attention={{attention}}/{CELL}/L={{L}}/seed={{seed}}"
-INFINITE = f"{CELL}/seed={{seed}}"
-REGRESSION_KEYS = [
-    "regression.dimension",
-    "regression.noise_variance",
-    "regression.task_variance",
-]
-SGD_KEYS = REGRESSION_KEYS + [
-    "sgd.batch_size",
-    "sgd.learning_rate",
-    "sgd.steps",
-    "sgd.loss_every",
-    "sgd.save_every",
-    "sgd.checkpoint_every",
-]
-
-
-def trained(pattern, **chosen):
-    """The files that `pattern` names on the configured grid; `chosen` narrows or extends it."""
-    grid = {
-        "attention": ["softmax", "linear"],
-        "variant": config["regression"]["variants"],
-        "covariance": config["sgd"]["covariances"],
-        "start": config["sgd"]["starts"],
-        "L": sorted(config["sgd"]["lengths"]),
-        "seed": config["sgd"]["seeds"],
-    }
-    return expand(pattern, **{**grid, **chosen})
-
-
 TRAINED = [
     *trained(f"results/train/finite/{FINITE}.npz"),
     *trained(
@@ -59,13 +28,15 @@ rule train_finite:
     benchmark:
         f"results/benchmarks/train_finite/{FINITE}.tsv"
     params:
-        settings=lambda wildcards: settings(*SGD_KEYS, covariance=covariance_of(wildcards)),
+        settings=lambda wildcards: settings(
+            *SGD_KEYS, covariance=covariance_of(wildcards)
+        ),
         code=code("stages.train_finite"),
     shell:
         "python -m largeprompt train_finite --settings {params.settings:q} "
         "--set attention={wildcards.attention} variant={wildcards.variant} "
         "covariance={wildcards.covariance} start={wildcards.start} L={wildcards.L} "
-        "seed={wildcards.seed} code={params.code} "
+        "seed={wildcards.seed} --code {params.code} "
         "--in weights {input.weights:q} --out training {output.training:q} "
         "--out checkpoint {output.training:q}.checkpoint --log {log:q}"
 
@@ -80,12 +51,14 @@ rule train_infinite:
     benchmark:
         f"results/benchmarks/train_infinite/{INFINITE}.tsv"
     params:
-        settings=lambda wildcards: settings(*SGD_KEYS, covariance=covariance_of(wildcards)),
+        settings=lambda wildcards: settings(
+            *SGD_KEYS, covariance=covariance_of(wildcards)
+        ),
         code=code("stages.train_infinite"),
     shell:
         "python -m largeprompt train_infinite --settings {params.settings:q} "
         "--set variant={wildcards.variant} covariance={wildcards.covariance} "
-        "start={wildcards.start} seed={wildcards.seed} code={params.code} "
+        "start={wildcards.start} seed={wildcards.seed} --code {params.code} "
         "--in weights {input.weights:q} --out training {output.training:q} "
         "--out checkpoint {output.training:q}.checkpoint --log {log:q}"
 

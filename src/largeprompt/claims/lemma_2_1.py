@@ -26,7 +26,9 @@ def decide(tables: Sequence[pd.DataFrame], tolerance: Mapping[str, float]) -> De
         measured=f"distance {value:.2g} ± {stderr:.1g} of the squared output",
         allowed=f"0 within {z:g} standard errors, known to {tolerance['precision']:g}",
         control=Control(
-            ", ".join(f"{law} {v:.2g} ± {e:.1g}" for law, v, e in others[["value", "stderr"]].itertuples()),
+            ", ".join(
+                f"{law} {v:.2g} ± {e:.1g}" for law, v, e in others[["value", "stderr"]].itertuples()
+            ),
             failed=len(others) > 0 and bool((stays & exact).all()),
         ),
         holds=not off if precise else None,

@@ -58,7 +58,9 @@ def style() -> Iterator[None]:
         yield
 
 
-def panels(columns: int, width: float = COLUMN, height: float = 2.3, **shared) -> tuple[Figure, list[Axes]]:
+def panels(
+    columns: int, width: float = COLUMN, height: float = 2.3, **shared
+) -> tuple[Figure, list[Axes]]:
     """A figure of `columns` axes side by side, sizes in inches."""
     figure = Figure(figsize=(width, height))
     return figure, list(figure.subplots(1, columns, squeeze=False, **shared)[0])

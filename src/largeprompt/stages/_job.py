@@ -10,13 +10,14 @@ class Job:
     """One call of a stage.
 
     `settings` holds the sections of the configuration that the rule names, `wildcards` the
-    instance (strings), `inputs` lists of paths by name, `outputs` one path by name, `run` the
-    label of the run ("full", or another word for a shortened one). `progress` takes a line of
-    text for whoever waits; it is passed on at most every few seconds.
+    instance (strings), `inputs` lists of paths by name, `outputs` one path by name. `run` is the
+    label of the run ("full", or another word for a shortened one), `code` a hash of the code that
+    runs. `progress` takes a line of text for whoever waits, passed on at most every few seconds.
     """
 
     stage: str
     run: str
+    code: str
     settings: Mapping[str, Any]
     wildcards: Mapping[str, str]
     inputs: Mapping[str, list[str]]

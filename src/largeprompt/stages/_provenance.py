@@ -1,6 +1,7 @@
 """Where a result comes from: inputs, configuration, versions, state of the checkout."""
 
 import hashlib
+import os
 import platform
 import subprocess
 from collections.abc import Sequence
@@ -11,10 +12,13 @@ from typing import Any
 PACKAGES = ("numpy", "scipy", "torch", "pandas", "snakemake")
 
 
-def provenance(config_hash: str, inputs: Sequence[str]) -> dict[str, Any]:
-    """Hash of the configuration and of each input, versions, git commit (or "no checkout")."""
+def provenance(inputs: Sequence[str]) -> dict[str, Any]:
+    """Hash of the configuration and of each input, versions, git commit (or "no checkout").
+
+    The workflow exports the hash of its configuration; a stage called by hand has none.
+    """
     return {
-        "config": config_hash,
+        "config": os.environ.get("LARGEPROMPT_CONFIG_HASH", "none"),
         "inputs": {path: hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in inputs},
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from largeprompt.errors import InputError
+from largeprompt.heads import STARTS
 from largeprompt.seeding import stream
 from largeprompt.sgd import Arrays, TrainingRun, TrainingSettings, checkpoint_names, train
 from largeprompt.stages._job import Job
 from largeprompt.stages._regression_task import regression_task
 from largeprompt.stages._training_file import Training, write_training
-from largeprompt.heads import WEIGHT_NAMES
 from largeprompt.tables import read_arrays, write_arrays
 
 
@@ -25,9 +25,9 @@ def train_and_write(job: Job, attention: str, L: float) -> None:
     """
     wildcards, chosen = job.wildcards, job.settings["sgd"]
     settings = TrainingSettings(**chosen)
-    weights = read_arrays(job.input("weights"), WEIGHT_NAMES[wildcards["start"]])
+    weights = read_arrays(job.input("weights"), STARTS[wildcards["start"]])
     checkpoint = Path(job.outputs["checkpoint"])
-    key = json.dumps([job.settings, wildcards], sort_keys=True)
+    key = json.dumps([job.code, job.settings, wildcards], sort_keys=True)
     names = checkpoint_names(weights)
     result = train(
         weights,
@@ -44,9 +44,7 @@ def train_and_write(job: Job, attention: str, L: float) -> None:
     checkpoint.unlink(missing_ok=True)
 
 
-def _resumable(
-    path: Path, key: str, names: list[str], say: Callable[[str], None]
-) -> Arrays | None:
+def _resumable(path: Path, key: str, names: list[str], say: Callable[[str], None]) -> Arrays | None:
     """The state at `path`, unless there is none of this very run (same settings, same code)."""
     if not path.exists():
         return None

@@ -27,6 +27,6 @@ def run(job: Job) -> None:
             "allowed": decision.allowed,
             "numbers": {name: float(value) for name, value in decision.numbers.items()},
             "control_result": dataclasses.asdict(decision.control),
-            "provenance": provenance(job.wildcards["config"], job.inputs["tables"]),
+            "provenance": provenance(job.inputs["tables"]),
         },
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from largeprompt.bounds import envelope_shape, smallest_constant
-from largeprompt.monte_carlo import Estimate, log_slope
+from largeprompt.estimates import Estimate, log_slope
 from largeprompt.stages._job import Job
 from largeprompt.tables import read_arrays, write_table
 

@@ -4,7 +4,8 @@ import pandas as pd
 import torch
 
 from largeprompt.attention import infinite_attention, softmax_attention_prefixes
-from largeprompt.monte_carlo import Estimate, richardson_limit, squared_distances
+from largeprompt.estimates import Estimate, richardson_limit
+from largeprompt.monte_carlo import squared_distances
 from largeprompt.stages._job import Job
 from largeprompt.stages._token_law import token_law
 from largeprompt.tables import read_arrays, write_table
@@ -32,7 +33,9 @@ def run(job: Job) -> None:
     for limit, target in {"own": own, "affine": affine}.items():
         distances = squared_distances(outputs, target) / size  # (length, prompt)
         gap = Estimate.of(squared_distances(own[None], target)[0] / size)
-        estimates = [("distance", L, Estimate.of(d)) for L, d in zip(lengths, distances, strict=True)]
+        estimates = [
+            ("distance", L, Estimate.of(d)) for L, d in zip(lengths, distances, strict=True)
+        ]
         estimates.append(("floor", lengths[-1], richardson_limit(lengths, distances)))
         estimates.append(("gap", lengths[-1], gap))
         rows += [(job.wildcards["law"], limit, q, L, e.value, e.stderr) for q, L, e in estimates]

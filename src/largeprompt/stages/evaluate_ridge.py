@@ -17,6 +17,8 @@ def run(job: Job) -> None:
         risk = bayes_risk(
             inputs[:, :L], task.query_covariance, task.noise_variance, task.task_variance
         )
-        rows.append((job.wildcards["variant"], job.wildcards["covariance"], L, *risk))
+        rows.append(
+            (job.wildcards["variant"], job.wildcards["covariance"], L, risk.value, risk.stderr)
+        )
     columns = ["variant", "covariance", "L", "value", "stderr"]
     write_table(job.outputs["table"], pd.DataFrame(rows, columns=columns), job.run)

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import torch
 
+from largeprompt.estimates import Estimate
 from largeprompt.heads import products
-from largeprompt.monte_carlo import Estimate
 from largeprompt.regression import Prompts, RegressionTask
 from largeprompt.sgd import predict
 from largeprompt.stages._job import Job

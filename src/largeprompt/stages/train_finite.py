@@ -1,7 +1,7 @@
 """SGD on prompts of length L: softmax or linear attention."""
 
 from largeprompt.stages._job import Job
-from largeprompt.stages._train import train_and_write
+from largeprompt.stages._sgd_stage import train_and_write
 
 
 def run(job: Job) -> None:

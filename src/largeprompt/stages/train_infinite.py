@@ -3,7 +3,7 @@
 import math
 
 from largeprompt.stages._job import Job
-from largeprompt.stages._train import train_and_write
+from largeprompt.stages._sgd_stage import train_and_write
 
 
 def run(job: Job) -> None:

@@ -1,0 +1,122 @@
+"""A finished smoke run, made once for all tests and workers, and copies of it to edit."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+ROOT = Path(__file__).parents[2]
+TREE = ["Snakefile", "config.yaml", "smoke.yaml", "workflow", "src", "profiles"]
+SNAKEMAKE = Path(sys.executable).with_name("snakemake")
+SMOKE = ("--configfile", "smoke.yaml")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a dry run would do: jobs by rule, and the rules that are the cause of it."""
+
+    jobs: Counter
+    causes: frozenset[str]
+    text: str
+
+    @property
+    def empty(self) -> bool:
+        return not self.jobs
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A copy of the repository in which to run snakemake."""
+
+    path: Path
+
+    def snakemake(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [SNAKEMAKE, *arguments],
+            cwd=self.path,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=900,
+        )
+
+    def plan(self, *arguments: str, **environment: str) -> Plan:
+        """The plan of a dry run of the smoke configuration."""
+        done = self.snakemake("-n", *(arguments or SMOKE), **environment)
+        text = done.stdout + done.stderr
+        assert done.returncode == 0, text
+        return _parsed(text)
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        path = self.path / file
+        text = path.read_text(encoding="utf-8")
+        assert old in text, f"{old!r} is not in {file}"
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    def append(self, file: str, text: str) -> None:
+        with (self.path / file).open("a", encoding="utf-8") as stream:
+            stream.write(text)
+
+
+def _parsed(text: str) -> Plan:
+    jobs, causes = Counter(), set()
+    for rule, block in re.findall(r"^(?:local)?rule (\w+):\n((?:    .*\n)*)", text, re.M):
+        jobs[rule] += 1
+        reason = re.search(r"reason: (.*)", block).group(1)
+        if not reason.startswith("Input files updated by another job"):
+            causes.add(rule)
+    jobs.pop("all", None)
+    return Plan(jobs, frozenset(causes - {"all"}), text)
+
+
+def copy_tree(target: Path) -> None:
+    """The files that a run needs, without what an earlier run left."""
+    ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    for name in TREE:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, target / name, ignore=ignore)
+        else:
+            shutil.copy2(source, target / name)
+
+
+@pytest.fixture(scope="session")
+def finished_run(tmp_path_factory) -> Path:
+    """A checkout with a finished smoke run; read only."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    path = shared / "finished run"  # a space, as a user's path may have one
+    with FileLock(shared / "finished.lock"):
+        if not (path / "smoke.log").exists():
+            shutil.rmtree(path, ignore_errors=True)
+            path.mkdir()
+            copy_tree(path)
+            done = Checkout(path).snakemake(*SMOKE)
+            assert done.returncode == 0, done.stdout + done.stderr
+            (path / "smoke.log").write_text(done.stdout + done.stderr, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def checkout(finished_run, tmp_path) -> Checkout:
+    """A copy of the finished run, times kept, to edit."""
+    path = tmp_path / "checkout"
+    shutil.copytree(finished_run, path)
+    return Checkout(path)
+
+
+@pytest.fixture
+def fresh(tmp_path) -> Checkout:
+    """A checkout in which nothing has run."""
+    path = tmp_path / "fresh"
+    path.mkdir()
+    copy_tree(path)
+    return Checkout(path)

@@ -1,0 +1,17 @@
+"""Results that came without Snakemake's records: nobody can tell whether they are stale."""
+
+from pathlib import Path
+
+
+def unrecorded(directory: Path) -> bool:
+    """Whether `directory` holds results but no record of any job that made them.
+
+    Snakemake would take such results for current whatever the configuration says.
+    """
+    records = directory / ".snakemake"
+    kept = any(_has_files(records / name) for name in ("metadata", "incomplete"))
+    return not kept and _has_files(directory / "results")
+
+
+def _has_files(directory: Path) -> bool:
+    return any(path.is_file() for path in directory.rglob("*"))
