@@ -45,7 +45,7 @@ class ScoreQuadrature:
         self._power: dict[int, np.ndarray] = {}
 
     def expectation(self, *factors: Factor) -> np.ndarray:
-        """E of the product of the factors, an array over L (eq. 1.7)."""
+        """E of the product of the factors, of total power 2 to `degree`, over L (eq. 1.7)."""
         total = np.zeros_like(self.L)
         for blocks, count in Counter(_set_partitions(factors)).items():
             total += count * self._distinct(blocks)
@@ -69,6 +69,13 @@ class ScoreQuadrature:
             exponent = np.maximum(self.L - tokens, 0.0)
             self._power[tokens] = np.exp(exponent[:, None] * self._log_phi)
         return self._power[tokens]
+
+
+def participation(s: float, L: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """q = E sum p_i^2 and kappa = h - 1 + 2 q, the latter without cancellation (eq. 1.2)."""
+    E = ScoreQuadrature(s, L, degree=4).expectation
+    q = E((2, ONE))
+    return q, q - 6 * (E((3, ONE)) - E((2, ONE), (2, ONE)))
 
 
 class _Dense:
@@ -129,7 +136,7 @@ def _density(g: np.ndarray) -> np.ndarray:
 
 
 def _set_partitions(factors: Sequence[Factor]) -> Iterator[tuple[Factor, ...]]:
-    """Ways in which the tokens of a product of sums coincide, as sorted tuples of merged factors."""
+    """Ways in which the tokens of a product of sums coincide: sorted tuples of merged factors."""
     if not factors:
         yield ()
         return

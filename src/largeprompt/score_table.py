@@ -1,4 +1,4 @@
-"""Fast q(s, L) and h(s, L) for one prompt length: a piecewise polynomial in s, never extrapolated."""
+"""Fast q(s, L) and h(s, L) for one prompt length: piecewise polynomials in s on [0, s_max]."""
 
 import functools
 import math
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 from largeprompt.errors import InputError
-from largeprompt.score_quadrature import ONE, ScoreQuadrature
+from largeprompt.score_quadrature import participation
 from largeprompt.score_validation import prompt_lengths, scales
 
 _TAIL = 2e-13  # largest trailing Chebyshev coefficient of a resolved function
@@ -20,7 +20,7 @@ _DEGREE = 9
 
 @dataclass(frozen=True)
 class TableValues:
-    """q, h and their first and second derivatives in s: arrays or tensors of the shape asked for."""
+    """q, h and their first two derivatives in s: arrays or tensors of the shape asked for."""
 
     q: Any
     h: Any
@@ -106,10 +106,8 @@ class ScoreMomentTable:
 
 
 def _log_q_and_ratio(s: float, L: np.ndarray) -> tuple[float, float]:
-    quadrature = ScoreQuadrature(s, L.reshape(1), degree=4)
-    (q,) = quadrature.expectation((2, ONE))
-    (spread,) = quadrature.expectation((3, ONE)) - quadrature.expectation((2, ONE), (2, ONE))
-    return math.log(q), (q - 6 * spread) / q
+    (q,), (kappa,) = participation(s, L.reshape(1))
+    return math.log(q), kappa / q
 
 
 def _chebyshev_coefficients(values: np.ndarray) -> np.ndarray:
