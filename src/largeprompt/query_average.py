@@ -11,7 +11,7 @@ import numpy as np
 
 from largeprompt.covariances import square_root
 
-_STEP = 0.15  # of x in s = c ln(1 + e^x), or a power-of-two fraction of it
+_STEP = 0.125  # of x in s = c ln(1 + e^x), at few degrees of freedom
 _CONTOUR_POINTS = 96
 _RANK_TOLERANCE = 1e-14  # eigenvalues this small against the largest are zero
 
@@ -31,7 +31,7 @@ class QueryAverage:
         variances[variances < _RANK_TOLERANCE * variances[-1]] = 0
         self._variances = np.maximum(variances, 0)  # (d,) ascending
         self._from_normal = root @ directions  # z = from_normal @ xi, xi ~ N(0, I)
-        # powers of two, so that similar laws share their points and the caller can keep f there
+        # in powers, so that similar laws share their points and the caller can keep f there
         self._unit = 2.0 ** max(0, round(0.5 * math.log2(max(self._variances[-1], 1e-9))))
         self._step = self._fine_step()
         x = self._lattice(longest)
@@ -57,10 +57,10 @@ class QueryAverage:
         return self._from_normal.T @ form @ self._from_normal
 
     def _fine_step(self) -> float:
-        """Fine enough for the law of ln s, which narrows as many equal variances add up."""
+        """Fine enough for the law of ln s, which narrows as many equal variances add up (2.8)."""
         squares = np.sum(self._variances**2)
         freedom = self._variances.sum() ** 2 / squares if squares else 1.0
-        return _STEP / 2 ** max(0, math.ceil(0.5 * math.log2(freedom / 20)))
+        return _STEP / 2 ** (max(0, math.ceil(math.log2((freedom + 8) / 16))) / 2)
 
     def _lattice(self, longest: float) -> np.ndarray:
         """x of the points: from where f(s) - f(0) ~ s^2 times the mass ~ s is nothing (eq. 2.8)."""

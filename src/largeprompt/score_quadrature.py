@@ -100,7 +100,7 @@ class _Lattice:
 
     def __init__(self, s: float, lattice: range, reach: float):
         low = lattice[0] * STEP - _LEFT * s - 41
-        if s > 2 * reach:  # E^a falls faster than the Gaussian weight can rise
+        if s > reach:  # E^a falls faster than the Gaussian weight can rise
             low = max(low, -41 / (1 - reach / s))
         kernel = range(math.floor(low / STEP), math.ceil(6.7 / STEP) + 1)
         self._u = STEP * np.array(kernel)

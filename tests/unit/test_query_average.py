@@ -10,6 +10,7 @@ SPECTRA = {
     "small": [1e-4],
     "large": [40.0],
     "equal": [0.7] * 5,
+    "small equal": [0.01] * 20,
     "spread": [2.0, 0.5, 0.01],
     "nearly singular": [1.0, 1e-9],
     "singular": [1.5, 0.3, 0.0, 0.0],
