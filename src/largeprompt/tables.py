@@ -104,7 +104,7 @@ def read_arrays(path: str | Path, names: Iterable[str]) -> dict[str, np.ndarray]
     Raises InputError if the file is missing, damaged, or lacks an array.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             missing = [n for n in names if n not in file.files]
             if missing:
                 raise _damaged(path, f"array {', '.join(missing)} is missing")
@@ -113,7 +113,7 @@ def read_arrays(path: str | Path, names: Iterable[str]) -> dict[str, np.ndarray]
         raise _damaged(path, "file is missing") from None
     except InputError:
         raise
-    except (zipfile.BadZipFile, ValueError, OSError, EOFError) as error:
+    except (zipfile.BadZipFile, TypeError, ValueError, OSError, EOFError) as error:
         raise _damaged(path, f"not a whole .npz file ({error})") from None
 
 

@@ -95,7 +95,7 @@ def test_numbers_spelt_as_strings_mean_the_numbers(config):
     plain = checked(config, SCHEMA)
     put(config, "sgd.learning_rate", "1e-2")
     put(config, "sgd.steps", "3e4")
-    put(config, "sgd.lengths", ["10", "20", "50", "100"])
+    put(config, "sgd.lengths", [str(L) for L in config["sgd"]["lengths"]])
     put(config, "covariances.ar1.rho", ".5")
     assert canonical(checked(config, SCHEMA)) == canonical(plain)
 

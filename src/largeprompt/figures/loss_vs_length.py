@@ -22,7 +22,7 @@ def draw(table: pd.DataFrame) -> Figure:
         )
     ridge = losses[losses["method"] == "ridge"]
     panel.plot(ridge["L"], ridge["value"], color=style.COLOURS["ridge"], label=style.NAMES["ridge"])
-    infinite = losses[(losses["method"] == "flow") & np.isinf(losses["L"])]
+    infinite = table[(table["quantity"] == "risk") & np.isinf(table["L"])]
     infinite = infinite[infinite["start"] == "random"]
     panel.axhline(
         *(infinite["value"].mean(),),
@@ -30,6 +30,7 @@ def draw(table: pd.DataFrame) -> Figure:
         **{"label": "infinite prompt, same time"},
     )
     panel.set(xscale="log", yscale="log", xlabel="prompt length $L$")
+    style.plain_ticks(panel.yaxis)
     panel.set_ylabel("loss on held-out prompts")
     panel.legend(loc="upper right")
     return figure

@@ -20,23 +20,21 @@ def draw(table: pd.DataFrame) -> Figure:
             _curve(panel, curve, sigma, tint)
         panel.set(xscale="log", yscale="log", xlabel="prompt length $L$")
         panel.set_title(_NAMES.get(law, law))
-        panel.margins(x=0.14)
+        panel.legend(loc="lower left", handletextpad=0.2)
     axes[0].set_ylabel(r"$E\,\|T[\hat\mu_L]-T[\mu]\|^2_{L_2(\nu)}$")
-    axes[0].plot([], [], color="0.3", linewidth=0.8, label="bound of Prop 3.1, $L\\geq 2$")
-    axes[0].legend(loc="lower left")
+    figure.supxlabel("points: simulation; lines: bound of Prop 3.1, $L\\geq 2$", fontsize=7)
     return figure
 
 
 def _curve(panel, curve, sigma, tint) -> None:
     panel.errorbar(
         *(curve["L"], curve["error"], 2 * curve["stderr"]),
-        **{"color": tint, "marker": "o", **style.POINTS},
+        **{"color": tint, "marker": "o", "label": _label(curve, sigma), **style.POINTS},
     )
     bounded = curve[curve["L"] >= 2]
     panel.plot(bounded["L"], bounded["bound"], color=tint, linewidth=0.8)
-    last = curve.iloc[-1]
-    panel.annotate(
-        f"$\\sigma={sigma:g}$\nslope {last['slope']:.2f}",
-        *((last["L"], last["error"]),),
-        **{"xytext": (4, 0), "textcoords": "offset points", "va": "center", "fontsize": 6},
-    )
+
+
+def _label(curve: pd.DataFrame, sigma: float) -> str:
+    slope, stderr = curve["slope"].iloc[0], curve["slope_stderr"].iloc[0]
+    return f"$\\sigma={sigma:g}$, slope ${slope:.2f}\\pm{2 * stderr:.2f}$"

@@ -6,7 +6,9 @@ from contextlib import contextmanager
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 COLUMN = 3.25  # inches: one column of a two-column conference page
 PAGE = 6.75
@@ -64,6 +66,13 @@ def panels(
     """A figure of `columns` axes side by side, sizes in inches."""
     figure = Figure(figsize=(width, height))
     return figure, list(figure.subplots(1, columns, squeeze=False, **shared)[0])
+
+
+def plain_ticks(axis: Axis) -> None:
+    """Ticks 0.1, 0.2, 0.5, ... for a logarithmic axis of one or two decades."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
 
 
 def shades(colour: str, count: int) -> list[tuple[float, float, float]]:

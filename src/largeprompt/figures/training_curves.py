@@ -22,7 +22,9 @@ def draw(table: pd.DataFrame) -> Figure:
                 label = f"$L={L:g}$" if i == 0 else None
                 panel.plot(curve["time"], curve["loss"], color=tint, label=label)
         _infinite(panel, infinite)
+        panel.set_xlim(left=rows["time"].min())
         panel.set(xscale="log", yscale="log", xlabel="time $t$ = steps × learning rate")
+        style.plain_ticks(panel.yaxis)
         panel.set_title(f"{style.NAMES[attention]} attention")
         panel.legend(loc="lower left")
     axes[0].set_ylabel("loss $E\\,(\\hat y - y_q)^2$")

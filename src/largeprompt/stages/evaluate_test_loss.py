@@ -21,18 +21,21 @@ ROW = ["method", "attention", "start", "L", "seed", "quantity", "value", "stderr
 def run(job: Job) -> None:
     """Write E (prediction - y_q)^2 of the last weights of each model, with standard errors.
 
-    Quantities: `loss`; for softmax models also `minus_linear` and `minus_infinite`, the loss less
-    that of the linear and the infinite-prompt model of the same start and seed, prompt by prompt
-    (the prompts are shared, so these differences are far more precise than the losses).
+    Quantities: `loss`; for gradient flows also `risk`, which they know exactly; for softmax models
+    also `minus_linear` and `minus_infinite`, the loss less that of the linear and the
+    infinite-prompt model of the same start and seed, prompt by prompt (the prompts are shared, so
+    these differences are far more precise than the losses).
     """
     task = regression_task(job.settings, job.wildcards["variant"])
     prompts = _prompts(job.input("prompts"))
-    losses = {}
+    losses, rows = {}, []
     for path in [*job.inputs["finite"], *job.inputs["infinite"]]:
         training = read_training(path)
         losses[_key(training)] = _losses(training, task, prompts)
+        if training.labels["method"] == "flow":
+            rows.append((*_key(training), "risk", training.loss[-1], 0.0))
         job.progress(f"{len(losses)} models tested")
-    rows = [row for key in losses for row in _rows(key, losses)]
+    rows += [row for key in losses for row in _rows(key, losses)]
     table = pd.DataFrame(rows, columns=["variant", "covariance", *ROW])
     write_table(job.outputs["table"], table, job.run)
 

@@ -1,0 +1,68 @@
+"""Figures: same bytes on every rerun, fonts that publishers take, shortened runs marked."""
+
+import re
+import time
+
+import pandas as pd
+import pytest
+
+from largeprompt.figures import loss_vs_length, operator_limit, output_error, training_curves
+from largeprompt.figures.style import rendered, style
+
+
+def tables() -> dict:
+    """For each figure module a small table of its columns."""
+    laws = [
+        (law, limit, q, L, 0.5 / L, 0.01 / L)
+        for law in ("gaussian", "rademacher")
+        for limit in ("affine", "own")
+        for q, L in (("distance", 1), ("distance", 100), ("floor", 100), ("gap", 100))
+    ]
+    errors = [
+        ("gaussian", s, L, s / L, 0.1 / L, -1.0, 0.02, 5 * s / L)
+        for s in (1.0, 2.0)
+        for L in (1, 10, 100)
+    ]
+    runs = [("sgd", "softmax", 10.0), ("sgd", "linear", 10.0), ("flow", "infinite", float("inf"))]
+    curves = [(m, a, "random", L, 327, t, 1 / t) for m, a, L in runs for t in (1.0, 2.0)]
+    losses = [(m, a, "random", L, 327, "loss", 0.5, 0.01) for m, a, L in runs]
+    losses.append(("flow", "infinite", "random", float("inf"), 327, "risk", 0.1, 0.0))
+    losses += [("ridge", "none", "none", L, "none", "loss", 1 / L, 0.0) for L in (10.0, 20.0)]
+    return {
+        operator_limit: pd.DataFrame(laws, columns=operator_limit.COLUMNS),
+        output_error: pd.DataFrame(errors, columns=output_error.COLUMNS),
+        training_curves: pd.DataFrame(curves, columns=training_curves.COLUMNS),
+        loss_vs_length: pd.DataFrame(losses, columns=loss_vs_length.COLUMNS),
+    }
+
+
+def drawn(module, table, format, label=None) -> bytes:
+    with style():
+        return rendered(module.draw(table), format, 100, label)
+
+
+@pytest.mark.parametrize("module", tables(), ids=lambda m: m.__name__.rpartition(".")[2])
+@pytest.mark.parametrize("format", ["pdf", "png"])
+def test_same_table_gives_the_same_bytes_at_any_time_in_any_zone(module, format, monkeypatch):
+    first = drawn(module, tables()[module], format)
+    monkeypatch.setenv("TZ", "Pacific/Kiritimati")
+    time.tzset()
+    time.sleep(1.1)  # dates in files have seconds
+    try:
+        assert drawn(module, tables()[module], format) == first
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+@pytest.mark.parametrize("module", tables(), ids=lambda m: m.__name__.rpartition(".")[2])
+def test_pdf_embeds_truetype_fonts_only(module):
+    content = drawn(module, tables()[module], "pdf")
+    assert re.search(rb"/Subtype /(TrueType|CIDFontType2)|/FontFile2", content)
+    assert b"/Type3" not in content
+
+
+def test_shortened_run_is_marked_on_the_figure():
+    module, table = output_error, tables()[output_error]
+    assert drawn(module, table, "png", "smoke") != drawn(module, table, "png")
+    assert drawn(module, table, "png", "smoke") != drawn(module, table, "png", "trial")
