@@ -92,7 +92,7 @@ def _weight_sums(s: float, L: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def _covariance_sums(s: float, L: np.ndarray) -> tuple[np.ndarray, ...]:
-    """A1, beta, A2, q22, tau in the variable y = g - s, which leaves no powers of s to cancel."""
+    """A1, beta, A2, q22, tau in the shifted variable y, with no powers of s to cancel (eq. 1.9)."""
     E = ScoreQuadrature(s, L, degree=4).expectation
     mean, spread, weight = (1, LINEAR), (1, HERMITE_2), (2, ONE)
     q, q22 = E(weight), E(weight, weight)

@@ -1,6 +1,6 @@
 """Expectations of symmetric functions of p = softmax(s g), g iid N(0, 1), as one-dimensional sums.
 
-Everything reduces to the functions chi_{a,f}(tau) = E f(g - s) E^a e^{-E} and Phi = E e^{-E} with
+Everything reduces to the functions chi_{a,f}(tau) = E f(y) E^a e^{-E} and Phi = E e^{-E} with
 E = e^{tau + s g} (docs/derivations.md, eq. 1.6): positive or of one tilt, bounded, free of L. The
 prompt length enters only through a power of Phi, so one s serves all lengths at once.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy.special import ndtr
 
-# A factor (a, f) is the sum over tokens of p_i^a f(g_i - s); f lists coefficients, lowest first.
+# A factor (a, f) is the sum over tokens of p_i^a f(y_i); f lists coefficients, lowest first.
 Factor = tuple[int, tuple[float, ...]]
 ONE, LINEAR, HERMITE_2 = (1.0,), (0.0, 1.0), (-1.0, 0.0, 1.0)
 
@@ -20,26 +20,31 @@ STEP = 0.2  # of the trapezoidal sums in tau and in s g: relative error below 1e
 _DENSE_BELOW = 0.5  # smaller s: a lattice in s g would need needlessly many points
 _DENSE_STEP = 0.4
 _LEFT = 9.5  # Gaussian mass to its left: 1e-21
-_UNDERFLOW = -745.0
+_NEGLIGIBLE = -300.0  # in a logarithm
 
 
 class ScoreQuadrature:
     """The sums for one scale `s` >= 0 and the prompt lengths `L` (a 1-d array).
 
-    `degree` is the largest total power of p that will be asked for.
+    `degree` is the largest total power of p that will be asked for. Factors are polynomials in
+    y = g - shift: the weighted mean of g lies near `shift`, so their moments are not large numbers
+    that cancel.
     """
 
     def __init__(self, s: float, L: np.ndarray, degree: int):
         self.L = np.asarray(L, dtype=float)
         log_L = math.log(self.L.max())
         reach = math.sqrt(2 * (2 * log_L + 41)) + 0.5  # no token of the prompt lies beyond
+        self.shift = min(s, math.sqrt(2 * log_L))
         low = -(log_L + 20.5 + min(degree * s * s / 2, s * reach))
         lattice = range(math.floor(low / STEP), math.ceil((_LEFT * s + 4.5) / STEP) + 1)
         transform = _Dense if s < _DENSE_BELOW else _Lattice
-        self._transform = transform(s, lattice, reach)
-        log_phi = self._transform.log_phi()
+        self._transform = transform(s, lattice, reach, self.shift)
+        # at large s everything varies with tau on the scale s / reach at the fastest
+        self._stride = max(1, int(s / reach))
+        log_phi = self._transform.log_phi()[:: self._stride]
         # Phi decreases in tau, so what survives the largest power is a prefix of the lattice
-        self._kept = max(1, int(np.sum((self.L.min() - 8) * log_phi > _UNDERFLOW)))
+        self._kept = max(1, int(np.sum((self.L.min() - 8) * log_phi > _NEGLIGIBLE)))
         self._log_phi = log_phi[: self._kept]
         self._chi: dict[Factor, np.ndarray] = {}
         self._power: dict[int, np.ndarray] = {}
@@ -53,21 +58,27 @@ class ScoreQuadrature:
 
     def _distinct(self, blocks: Sequence[Factor]) -> np.ndarray:
         """Sum over distinct tokens, one for each block (eq. 1.6)."""
-        integrand = math.prod(self._chi_of(block) for block in blocks)
+        integrand = math.prod((self._chi_of(block) for block in blocks), start=np.ones(self._kept))
+        # terms that cannot be seen in the sum would only be slow subnormal numbers
+        size = np.abs(integrand)
+        integrand[size < 1e-150 * size.max()] = 0
         tokens, degree = len(blocks), sum(power for power, _ in blocks)
+        step = STEP * self._stride
         choices = math.prod(self.L - i for i in range(tokens))
-        return choices * (self._phi_power(tokens) @ integrand) * (STEP / math.gamma(degree))
+        return choices * (self._phi_power(tokens) @ integrand) * (step / math.gamma(degree))
 
     def _chi_of(self, factor: Factor) -> np.ndarray:
         if factor not in self._chi:
-            self._chi[factor] = self._transform.chi(*factor)[: self._kept]
+            self._chi[factor] = self._transform.chi(*factor)[:: self._stride][: self._kept]
         return self._chi[factor]
 
     def _phi_power(self, tokens: int) -> np.ndarray:
         """Phi^(L - tokens), (length, tau); where L < tokens the number of choices is zero."""
         if tokens not in self._power:
             exponent = np.maximum(self.L - tokens, 0.0)
-            self._power[tokens] = np.exp(exponent[:, None] * self._log_phi)
+            log_power = exponent[:, None] * self._log_phi
+            log_power[log_power < _NEGLIGIBLE] = -math.inf
+            self._power[tokens] = np.exp(log_power)
         return self._power[tokens]
 
 
@@ -81,9 +92,9 @@ def participation(s: float, L: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 class _Dense:
     """chi and Phi with the scores on their own grid, for small s."""
 
-    def __init__(self, s: float, lattice: range, reach: float):
+    def __init__(self, s: float, lattice: range, reach: float, shift: float):
         g = np.arange(-_LEFT, reach + _DENSE_STEP, _DENSE_STEP)
-        self._y = g - s
+        self._y = g - shift
         self._weight = _DENSE_STEP * _density(g)
         self._u = STEP * np.array(lattice)[:, None] + s * g  # (tau, score)
 
@@ -98,14 +109,14 @@ class _Dense:
 class _Lattice:
     """chi and Phi as correlations: tau and s g share one lattice, so no two-dimensional table."""
 
-    def __init__(self, s: float, lattice: range, reach: float):
+    def __init__(self, s: float, lattice: range, reach: float, shift: float):
         low = lattice[0] * STEP - _LEFT * s - 41
         if s > reach:  # E^a falls faster than the Gaussian weight can rise
             low = max(low, -41 / (1 - reach / s))
         kernel = range(math.floor(low / STEP), math.ceil(6.7 / STEP) + 1)
         self._u = STEP * np.array(kernel)
         self._g = (STEP / s) * np.arange(kernel[0] - lattice[-1], kernel[-1] - lattice[0] + 1)
-        self._y = self._g - s
+        self._y = self._g - shift
         self._weight = (STEP / s) * _density(self._g)
 
     def log_phi(self) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 from largeprompt.errors import InputError
 
 LARGEST_S = 1e4  # the work grows with s; beyond, q = 1 to four digits
-LARGEST_L = 1e100
+LARGEST_L = 1e50
 
 
 def scales(s: Any, name: str = "s") -> np.ndarray:
@@ -20,7 +20,7 @@ def scales(s: Any, name: str = "s") -> np.ndarray:
 
 
 def prompt_lengths(L: Any) -> np.ndarray:
-    """`L` as float64. Raises InputError unless every value is an integer from 1 to 1e100."""
+    """`L` as float64. Raises InputError unless every value is an integer from 1 to 1e50."""
     values = _numbers(L, "L")
     bad = values[~((values >= 1) & (values <= LARGEST_L) & (values == np.floor(values)))]
     if bad.size:
