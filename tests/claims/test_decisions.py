@@ -68,7 +68,7 @@ def output_error() -> pd.DataFrame:
     table = pd.DataFrame(
         [(s, L) for s in (1.0, 3.0) for L in (1, 4, 16, 64, 256)], columns=["sigma", "L"]
     )
-    table["law"] = "gaussian"
+    table["law"], table["source"] = "gaussian", "exact"
     table["error"] = table["sigma"] ** 2 / table["L"] ** (1 / table["sigma"] ** 2)
     table["stderr"] = 0.01 * table["error"]
     table["calibrates"] = table["L"].isin([4, 16])

@@ -6,7 +6,13 @@ import time
 import pandas as pd
 import pytest
 
-from largeprompt.figures import loss_vs_length, operator_limit, output_error, training_curves
+from largeprompt.figures import (
+    effective_operator,
+    loss_vs_length,
+    operator_limit,
+    output_error,
+    training_curves,
+)
 from largeprompt.figures.style import rendered, style
 
 
@@ -19,7 +25,8 @@ def tables() -> dict:
         for q, L in (("distance", 1), ("distance", 100), ("floor", 100), ("gap", 100))
     ]
     errors = [
-        ("gaussian", s, L, s / L, 0.1 / L, -1.0, 0.02, 5 * s / L)
+        ("gaussian", source, s, L, s / L, 0.1 / L, -1.0, 0.02, 5 * s / L)
+        for source in ("simulation", "exact")
         for s in (1.0, 2.0)
         for L in (1, 10, 100)
     ]
@@ -28,7 +35,14 @@ def tables() -> dict:
     losses = [(m, a, "random", L, 327, "loss", 0.5, 0.01) for m, a, L in runs]
     losses.append(("flow", "infinite", "random", float("inf"), 327, "risk", 0.1, 0.0))
     losses += [("ridge", "none", "none", L, "none", "loss", 1 / L, 0.0) for L in (10.0, 20.0)]
+    moments = [
+        (a, L, s, 0.9, 0.1 + s, 0.1 + s)
+        for a in ("softmax", "linear")
+        for L in (10, 100)
+        for s in (0.0, 1.0)
+    ]
     return {
+        effective_operator: pd.DataFrame(moments, columns=effective_operator.COLUMNS),
         operator_limit: pd.DataFrame(laws, columns=operator_limit.COLUMNS),
         output_error: pd.DataFrame(errors, columns=output_error.COLUMNS),
         training_curves: pd.DataFrame(curves, columns=training_curves.COLUMNS),

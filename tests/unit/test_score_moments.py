@@ -9,10 +9,10 @@ import pytest
 from mpmath import mp
 from reference.make_score_moments import FILE, reference
 
-from largeprompt import score_quadrature
 from largeprompt.errors import InputError
 from largeprompt.score_moments import gradient_moments, score_moments
-from largeprompt.score_quadrature import LINEAR, ONE, ScoreQuadrature
+from largeprompt.score_quadrature import ScoreQuadrature
+from largeprompt.score_sums import LINEAR, ONE, covariance_sums, participation, weight_sums
 
 REFERENCES = json.loads(Path(FILE).read_text(encoding="utf-8"))
 LENGTHS = np.array([1, 2, 3, 10, 100, 10**4, 10**8, 10**12])
@@ -112,23 +112,18 @@ def test_expansion_in_large_lengths():
 
 
 @pytest.mark.parametrize("s", [0.1, 0.49, 0.5, 2.0, 8.0, 30.0, 100.0])
-def test_sums_have_converged_in_their_step(s, monkeypatch):
-    def everything():
-        weights, gradients = score_moments(s, LENGTHS), gradient_moments(s, LENGTHS)
-        return np.array([weights.q, weights.kappa, gradients.A1, gradients.beta, gradients.tau])
-
-    coarse = everything()
-    monkeypatch.setattr(score_quadrature, "STEP", 0.1)
-    monkeypatch.setattr(score_quadrature, "_DENSE_STEP", 0.2)
-    assert coarse == pytest.approx(everything(), rel=1e-11, abs=2e-13)
+@pytest.mark.parametrize("sums", [participation, weight_sums, covariance_sums])
+def test_sums_have_converged_in_their_step(s, sums):
+    coarse, fine = (np.array(sums(s, LENGTHS, step)) for step in (0.2, 0.1))
+    assert coarse == pytest.approx(fine, rel=1e-11, abs=1e-12)
 
 
 @pytest.mark.parametrize("s", [0.45, 0.5, 0.7])
 def test_both_grids_agree_where_they_meet(s, monkeypatch):
     values = []
     for seam in (0.1, 0.9):
-        monkeypatch.setattr(score_quadrature, "_DENSE_BELOW", seam)
-        values.append(score_quadrature.participation(s, LENGTHS))
+        monkeypatch.setattr("largeprompt.score_quadrature._DENSE_BELOW", seam)
+        values.append(participation(s, LENGTHS))
     assert np.array(values[0]) == pytest.approx(np.array(values[1]), rel=1e-12, abs=1e-15)
 
 

@@ -4,6 +4,7 @@ REQUIRED INPUTS  results/data/tokens, results/data/prompts, results/train
 OUTPUTS          results/evaluate/operator_limit/law={law}/covariance={covariance}/seed={seed}.csv
                  results/evaluate/output_error/law={law}/covariance={covariance}/seed={seed}.npz
                  results/evaluate/bound/errors.csv, results/evaluate/bound/envelope.csv
+                 results/evaluate/exact_error.csv
                  results/evaluate/test_loss/variant={variant}/covariance={covariance}.csv
                  results/evaluate/ridge/variant={variant}/covariance={covariance}.csv
 """
@@ -76,6 +77,28 @@ rule evaluate_bound:
         "python -m largeprompt evaluate_bound --settings {params.settings:q} "
         "--in errors {input.errors:q} --out errors {output.errors:q} "
         "--out envelope {output.envelope:q} --log {log:q}"
+
+
+rule evaluate_exact_error:
+    output:
+        table="results/evaluate/exact_error.csv",
+    log:
+        "logs/evaluate_exact_error.log",
+    benchmark:
+        "results/benchmarks/evaluate_exact_error.tsv"
+    params:
+        settings=settings(
+            "tokens.dimension",
+            "output_error.score_scale",
+            "output_error.sigmas",
+            "exact_error.longest",
+            "exact_error.points",
+            covariance=config["covariances"][config["output_error"]["covariance"]],
+        ),
+        code=code("stages.evaluate_exact_error"),
+    shell:
+        "python -m largeprompt evaluate_exact_error --settings {params.settings:q} "
+        "--out table {output.table:q} --log {log:q}"
 
 
 rule evaluate_test_loss:

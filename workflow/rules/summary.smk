@@ -1,7 +1,7 @@
 """Tidy tables: each figure and each claim reads these and nothing else.
 
 REQUIRED INPUTS  results/evaluate, results/train
-OUTPUTS          results/summary/{operator_limit,output_error,training_curves,loss_vs_length}.csv
+OUTPUTS          results/summary/{figure}.csv for each figure
 """
 
 CASES = expand(
@@ -31,6 +31,7 @@ rule summarise_operator_limit:
 rule summarise_output_error:
     input:
         errors="results/evaluate/bound/errors.csv",
+        exact="results/evaluate/exact_error.csv",
     output:
         table="results/summary/output_error.csv",
     log:
@@ -42,7 +43,26 @@ rule summarise_output_error:
         code=code("stages.summarise_output_error"),
     shell:
         "python -m largeprompt summarise_output_error --settings {params.settings:q} "
-        "--in errors {input.errors:q} --out table {output.table:q} --log {log:q}"
+        "--in errors {input.errors:q} --in exact {input.exact:q} --out table {output.table:q} --log {log:q}"
+
+
+rule summarise_effective_operator:
+    output:
+        table="results/summary/effective_operator.csv",
+    log:
+        "logs/summarise_effective_operator.log",
+    benchmark:
+        "results/benchmarks/summarise_effective_operator.tsv"
+    params:
+        settings=settings(
+            "effective_operator.lengths",
+            "effective_operator.largest_scale",
+            "effective_operator.points",
+        ),
+        code=code("stages.summarise_effective_operator"),
+    shell:
+        "python -m largeprompt summarise_effective_operator --settings {params.settings:q} "
+        "--out table {output.table:q} --log {log:q}"
 
 
 rule summarise_training_curves:

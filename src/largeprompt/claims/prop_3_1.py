@@ -6,7 +6,10 @@ import pandas as pd
 
 from largeprompt.claims.decision import Control, Decision
 
-COLUMNS = ["law", "sigma", "L", "error", "stderr", "calibrates", "bound", "sigma_free_bound"]
+COLUMNS = [
+    *("law", "source", "sigma", "L", "error", "stderr"),
+    *("calibrates", "bound", "sigma_free_bound"),
+]
 
 
 def decide(tables: Sequence[pd.DataFrame], tolerance: Mapping[str, float]) -> Decision:
@@ -20,7 +23,8 @@ def decide(tables: Sequence[pd.DataFrame], tolerance: Mapping[str, float]) -> De
     witness = bool((single["error"] > z * single["stderr"]).any())
     worst = tests.loc[free_ratio.idxmax()]
     return Decision(
-        measured=f"error / bound at most {ratio.max():.2g} on {len(tests)} longer prompts",
+        measured=f"error / bound at most {ratio.max():.2g} on {len(tests)} longer prompts, "
+        f"up to L = {tests['L'].max():.0e}",
         allowed=f"1, {z:g} standard errors granted; at L = 1 the bound is 0",
         control=Control(
             f"without sigma in the exponent: error / bound {free_ratio.max():.2g} "

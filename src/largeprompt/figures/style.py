@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import matplotlib as mpl
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
@@ -77,9 +78,7 @@ def plain_ticks(axis: Axis) -> None:
 
 def shades(colour: str, count: int) -> list[tuple[float, float, float]]:
     """`count` tints of one colour, light to full: an ordered series such as several L."""
-    base = mpl.colors.to_rgb(colour)
-    strengths = [1.0] if count == 1 else [0.35 + 0.65 * i / (count - 1) for i in range(count)]
-    return [tuple(1 - s * (1 - c) for c in base) for s in strengths]
+    return sns.light_palette(colour, n_colors=count + 1)[1:]
 
 
 def rendered(figure: Figure, format: str, dpi: int, label: str | None) -> bytes:
