@@ -18,7 +18,7 @@ from largeprompt.gaussian_problem import gaussian_problem, queries, query_law
 from largeprompt.query_average import QueryAverage
 from largeprompt.rates import local_exponent, one_over_L_constant, rate_exponent, tilt
 from largeprompt.score_moments import GradientMoments, gradient_moments, score_moments
-from largeprompt.score_quadrature import participation
+from largeprompt.score_sums import participation
 from largeprompt.score_validation import prompt_lengths
 
 __all__ = [

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from largeprompt.errors import InputError
-from largeprompt.score_quadrature import HERMITE_2, LINEAR, ONE, ScoreQuadrature
+from largeprompt.score_sums import covariance_sums, weight_sums
 from largeprompt.score_table import ScoreMomentTable, TableValues, cached_table
 from largeprompt.score_validation import prompt_lengths, scales
 
@@ -59,7 +59,7 @@ def score_moments(s: Any, L: Any) -> ScoreMoments:
     Raises InputError for a negative s, a value that is no number, an L that is no integer >= 1.
     """
     s, L = _broadcast(s, L)
-    q, kappa, slope_q, slope_h = _at_each_pair(_weight_sums, 4, s, L)
+    q, kappa, slope_q, slope_h = _at_each_pair(weight_sums, 4, s, L)
     h = 1 - 2 * q + kappa
     return ScoreMoments(
         q=q,
@@ -74,35 +74,7 @@ def score_moments(s: Any, L: Any) -> ScoreMoments:
 
 def gradient_moments(s: Any, L: Any) -> GradientMoments:
     """Scalars of the gradient errors at every pair of `s` and `L` (eq. 1.9); errors as above."""
-    return GradientMoments(*_at_each_pair(_covariance_sums, 5, *_broadcast(s, L)))
-
-
-def _weight_sums(s: float, L: np.ndarray) -> tuple[np.ndarray, ...]:
-    """q, kappa and the derivatives of q and h in s^2 (eq. 1.2 to 1.4)."""
-    E = ScoreQuadrature(s, L, degree=6).expectation
-    q, c3, c4 = (E((power, ONE)) for power in (2, 3, 4))
-    q22, q23 = E((2, ONE), (2, ONE)), E((2, ONE), (3, ONE))
-    q222 = E((2, ONE), (2, ONE), (2, ONE))
-    return (
-        q,
-        q - 6 * (c3 - q22),
-        q - 4 * c3 + 3 * q22,
-        -q - 14 * c3 + 9 * q22 + 78 * c4 - 132 * q23 + 60 * q222,
-    )
-
-
-def _covariance_sums(s: float, L: np.ndarray) -> tuple[np.ndarray, ...]:
-    """A1, beta, A2, q22, tau in the shifted variable y, with no powers of s to cancel (eq. 1.9)."""
-    E = ScoreQuadrature(s, L, degree=4).expectation
-    mean, spread, weight = (1, LINEAR), (1, HERMITE_2), (2, ONE)
-    q, q22 = E(weight), E(weight, weight)
-    return (
-        E(spread, spread) - 2 * E(spread, mean, mean) + E(mean, mean, mean, mean),
-        E((2, (0.0, 0.0, 1.0))) - 2 * E((2, LINEAR), mean) + E(weight, mean, mean),
-        E(weight, spread) - E(weight, mean, mean),
-        q22,
-        q - 2 * E((3, ONE)) + q22,
-    )
+    return GradientMoments(*_at_each_pair(covariance_sums, 5, *_broadcast(s, L)))
 
 
 def _broadcast(s: Any, L: Any) -> tuple[np.ndarray, np.ndarray]:

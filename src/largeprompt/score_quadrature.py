@@ -1,7 +1,7 @@
 """Expectations of symmetric functions of p = softmax(s g), g iid N(0, 1), as one-dimensional sums.
 
-Everything reduces to the functions chi_{a,f}(tau) = E f(y) E^a e^{-E} and Phi = E e^{-E} with
-E = e^{tau + s g} (docs/derivations.md, eq. 1.6): positive or of one tilt, bounded, free of L. The
+Everything reduces to chi_{a,f}(tau) = E f(y) eta^a e^{-eta} and Phi(tau) = E e^{-eta} with
+eta = e^{tau + s g} (docs/derivations.md, eq. 1.5): bounded functions that do not depend on L. The
 prompt length enters only through a power of Phi, so one s serves all lengths at once.
 """
 
@@ -14,11 +14,10 @@ from scipy.special import ndtr
 
 # A factor (a, f) is the sum over tokens of p_i^a f(y_i); f lists coefficients, lowest first.
 Factor = tuple[int, tuple[float, ...]]
-ONE, LINEAR, HERMITE_2 = (1.0,), (0.0, 1.0), (-1.0, 0.0, 1.0)
 
 STEP = 0.2  # of the trapezoidal sums in tau and in s g: relative error below 1e-14 (eq. 1.8)
 _DENSE_BELOW = 0.5  # smaller s: a lattice in s g would need needlessly many points
-_DENSE_STEP = 0.4
+_DENSE_STEPS = 2  # the step in g is then this many times the step in tau
 _LEFT = 9.5  # Gaussian mass to its left: 1e-21
 _NEGLIGIBLE = -300.0  # in a logarithm
 
@@ -31,17 +30,18 @@ class ScoreQuadrature:
     that cancel.
     """
 
-    def __init__(self, s: float, L: np.ndarray, degree: int):
+    def __init__(self, s: float, L: np.ndarray, degree: int, step: float = STEP):
         self.L = np.asarray(L, dtype=float)
         log_L = math.log(self.L.max())
         reach = math.sqrt(2 * (2 * log_L + 41)) + 0.5  # no token of the prompt lies beyond
         self.shift = min(s, math.sqrt(2 * log_L))
         low = -(log_L + 20.5 + min(degree * s * s / 2, s * reach))
-        lattice = range(math.floor(low / STEP), math.ceil((_LEFT * s + 4.5) / STEP) + 1)
+        lattice = range(math.floor(low / step), math.ceil((_LEFT * s + 4.5) / step) + 1)
         transform = _Dense if s < _DENSE_BELOW else _Lattice
-        self._transform = transform(s, lattice, reach, self.shift)
+        self._transform = transform(s, lattice, step, reach, self.shift)
         # at large s everything varies with tau on the scale s / reach at the fastest
         self._stride = max(1, int(s / reach))
+        self._step = step * self._stride
         log_phi = self._transform.log_phi()[:: self._stride]
         # Phi decreases in tau, so what survives the largest power is a prefix of the lattice
         self._kept = max(1, int(np.sum((self.L.min() - 8) * log_phi > _NEGLIGIBLE)))
@@ -63,9 +63,8 @@ class ScoreQuadrature:
         size = np.abs(integrand)
         integrand[size < 1e-150 * size.max()] = 0
         tokens, degree = len(blocks), sum(power for power, _ in blocks)
-        step = STEP * self._stride
         choices = math.prod(self.L - i for i in range(tokens))
-        return choices * (self._phi_power(tokens) @ integrand) * (step / math.gamma(degree))
+        return choices * (self._phi_power(tokens) @ integrand) * (self._step / math.gamma(degree))
 
     def _chi_of(self, factor: Factor) -> np.ndarray:
         if factor not in self._chi:
@@ -82,21 +81,15 @@ class ScoreQuadrature:
         return self._power[tokens]
 
 
-def participation(s: float, L: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """q = E sum p_i^2 and kappa = h - 1 + 2 q, the latter without cancellation (eq. 1.2)."""
-    E = ScoreQuadrature(s, L, degree=4).expectation
-    q = E((2, ONE))
-    return q, q - 6 * (E((3, ONE)) - E((2, ONE), (2, ONE)))
-
-
 class _Dense:
     """chi and Phi with the scores on their own grid, for small s."""
 
-    def __init__(self, s: float, lattice: range, reach: float, shift: float):
-        g = np.arange(-_LEFT, reach + _DENSE_STEP, _DENSE_STEP)
+    def __init__(self, s: float, lattice: range, step: float, reach: float, shift: float):
+        spacing = _DENSE_STEPS * step
+        g = np.arange(-_LEFT, reach + spacing, spacing)
         self._y = g - shift
-        self._weight = _DENSE_STEP * _density(g)
-        self._u = STEP * np.array(lattice)[:, None] + s * g  # (tau, score)
+        self._weight = spacing * _density(g)
+        self._u = step * np.array(lattice)[:, None] + s * g  # (tau, score)
 
     def log_phi(self) -> np.ndarray:
         exponential = np.exp(self._u)
@@ -109,19 +102,20 @@ class _Dense:
 class _Lattice:
     """chi and Phi as correlations: tau and s g share one lattice, so no two-dimensional table."""
 
-    def __init__(self, s: float, lattice: range, reach: float, shift: float):
-        low = lattice[0] * STEP - _LEFT * s - 41
-        if s > reach:  # E^a falls faster than the Gaussian weight can rise
+    def __init__(self, s: float, lattice: range, step: float, reach: float, shift: float):
+        low = lattice[0] * step - _LEFT * s - 41
+        if s > reach:  # eta^a falls faster than the Gaussian weight can rise
             low = max(low, -41 / (1 - reach / s))
-        kernel = range(math.floor(low / STEP), math.ceil(6.7 / STEP) + 1)
-        self._u = STEP * np.array(kernel)
-        self._g = (STEP / s) * np.arange(kernel[0] - lattice[-1], kernel[-1] - lattice[0] + 1)
+        kernel = range(math.floor(low / step), math.ceil(6.7 / step) + 1)
+        self._step = step
+        self._u = step * np.array(kernel)
+        self._g = (step / s) * np.arange(kernel[0] - lattice[-1], kernel[-1] - lattice[0] + 1)
         self._y = self._g - shift
-        self._weight = (STEP / s) * _density(self._g)
+        self._weight = (step / s) * _density(self._g)
 
     def log_phi(self) -> np.ndarray:
-        """Phi as the mean over the Gumbel law of -u of a normal distribution function (eq. 1.5)."""
-        gumbel = STEP * _kernel(self._u, 1)
+        """Phi as the mean of a normal distribution function over a Gumbel law (section 1.4)."""
+        gumbel = self._step * _kernel(self._u, 1)
         return _log_phi(
             np.correlate(ndtr(-self._g), gumbel, "valid")[::-1],
             np.correlate(ndtr(self._g), gumbel, "valid")[::-1],
@@ -133,7 +127,7 @@ class _Lattice:
 
 
 def _kernel(u: np.ndarray, power: int) -> np.ndarray:
-    """E^power e^{-E} at E = e^u."""
+    """eta^power e^{-eta} at eta = e^u."""
     return np.exp(power * u - np.exp(u))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 from largeprompt.errors import InputError
-from largeprompt.score_quadrature import participation
+from largeprompt.score_sums import participation
 from largeprompt.score_validation import prompt_lengths, scales
 
 _TAIL = 2e-13  # largest trailing Chebyshev coefficient of a resolved function
