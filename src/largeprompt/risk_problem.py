@@ -31,6 +31,11 @@ class Problem:
     def is_infinite(self) -> bool:
         return math.isinf(self.L)
 
+    @property
+    def is_bilinear(self) -> bool:
+        """Whether the prediction is bilinear in (v, U)."""
+        return self.attention == "linear" or self.is_infinite
+
 
 def problem(
     Sigma: ArrayLike,

@@ -5,7 +5,7 @@ import pytest
 
 from largeprompt.errors import InputError
 from largeprompt.flow import NotADescentError, gradient_flow
-from largeprompt.risk import factorised_risk, reduced_training
+from largeprompt.risk import factorised_risk, reduced_optimum, reduced_training
 from largeprompt.seeding import stream
 
 AUTOREGRESSIVE = 0.5 ** np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
@@ -83,6 +83,39 @@ def test_other_random_starts_send_the_infinite_prompt_flow_along_an_unbounded_va
     assert (np.diff(np.log(excess)) < -0.5).all()
     size = [np.linalg.norm(risk.merge(theta)[36:41]) for theta in path.theta]
     assert (np.diff(size) > 3).all()
+
+
+def test_softmax_flow_at_a_finite_prompt_reaches_the_reduced_optimum():
+    Sigma = AUTOREGRESSIVE[:2, :2]
+    path = gradient_flow(reduced_training(Sigma, 0.1, 20), theorem_start(0.5, 2))
+    best = reduced_optimum(Sigma, 0.1, 20)
+    assert path.converged
+    assert path.risk[-1] == pytest.approx(best.risk, rel=1e-8)
+    np.testing.assert_allclose(path.theta[-1], np.append(best.A.ravel(), best.b), atol=1e-5)
+
+
+def test_norm_balance_is_conserved_unless_softmax_meets_a_finite_prompt():
+    def imbalance(L, attention):
+        risk = reduced_training(AUTOREGRESSIVE[:2, :2], 0.1, L, attention)
+        theta = gradient_flow(risk, theorem_start(0.5, 2), [0.0, 50.0], tolerance=1e-8).theta
+        return np.diff(np.sum(theta[:, :-1] ** 2, axis=1) - theta[:, -1] ** 2)[0]
+
+    for L, attention in ((math.inf, "softmax"), (20, "linear"), (math.inf, "linear")):
+        assert abs(imbalance(L, attention)) < 1e-6
+    assert abs(imbalance(20, "softmax")) > 0.1
+
+
+def test_factorised_softmax_flow_follows_small_explicit_steps_and_conserves_the_balance():
+    d, L, half = 2, 8, 1 / np.sqrt(3)
+    risk = factorised_risk(AUTOREGRESSIVE[:d, :d], 0.1, 0.5, L)
+    start = stream(5, "softmax").uniform(-half, half, size=30)
+    theta, step = start, 1e-2
+    for _ in range(500):
+        middle = theta - step / 2 * risk.value_and_gradient(theta)[1]
+        theta = theta - step * risk.value_and_gradient(middle)[1]
+    path = gradient_flow(risk, start, [1.0, 5.0])
+    np.testing.assert_allclose(path.theta[-1], theta, atol=3e-5)
+    assert path.drift.max() < 1e-6
 
 
 class Rotated:
