@@ -7,6 +7,7 @@ OUTPUTS          results/evaluate/operator_limit/law={law}/covariance={covarianc
                  results/evaluate/exact_error.csv
                  results/evaluate/test_loss/variant={variant}/covariance={covariance}.csv
                  results/evaluate/ridge/variant={variant}/covariance={covariance}.csv
+                 results/evaluate/optimum/variant={variant}/covariance={covariance}.csv
 """
 
 TEST_PROMPTS = (
@@ -153,4 +154,22 @@ rule evaluate_ridge:
         "python -m largeprompt evaluate_ridge --settings {params.settings:q} "
         "--set variant={wildcards.variant} covariance={wildcards.covariance} "
         "--in prompts {input.prompts:q} "
+        "--out table {output.table:q} --log {log:q}"
+
+
+rule evaluate_optimum:
+    output:
+        table="results/evaluate/optimum/variant={variant}/covariance={covariance}.csv",
+    log:
+        "logs/evaluate_optimum/variant={variant}/covariance={covariance}.log",
+    benchmark:
+        "results/benchmarks/evaluate_optimum/variant={variant}/covariance={covariance}.tsv"
+    params:
+        settings=lambda wildcards: settings(
+            *REGRESSION_KEYS, "flow.lengths", covariance=covariance_of(wildcards)
+        ),
+        code=code("stages.evaluate_optimum"),
+    shell:
+        "python -m largeprompt evaluate_optimum --settings {params.settings:q} "
+        "--set variant={wildcards.variant} covariance={wildcards.covariance} "
         "--out table {output.table:q} --log {log:q}"

@@ -85,7 +85,12 @@ rule summarise_training_curves:
 rule summarise_loss_vs_length:
     input:
         losses=expand("results/evaluate/test_loss/{case}.csv", case=CASES),
-        ridge=expand("results/evaluate/ridge/{case}.csv", case=CASES),
+        references=expand(
+            "results/evaluate/{reference}/{case}.csv",
+            reference=["ridge", "optimum"],
+            case=CASES,
+        ),
+        flows=FLOWS + INFINITE_FLOWS,
     output:
         table="results/summary/loss_vs_length.csv",
     log:
@@ -97,5 +102,5 @@ rule summarise_loss_vs_length:
         code=code("stages.summarise_loss_vs_length"),
     shell:
         "python -m largeprompt summarise_loss_vs_length --settings {params.settings:q} "
-        "--in losses {input.losses:q} --in ridge {input.ridge:q} "
+        "--in losses {input.losses:q} --in references {input.references:q} --in flows {input.flows:q} "
         "--out table {output.table:q} --log {log:q}"

@@ -1,20 +1,27 @@
-"""Training at finite prompt length (SGD) and for the infinite prompt (SGD and gradient flow).
+"""Training by SGD and by exact gradient flow, at finite prompt length and for the infinite prompt.
 
 REQUIRED INPUTS  results/data/weights/start={start}/seed={seed}.npz
 OUTPUTS          results/train/finite/attention={attention}/CELL/L={L}/seed={seed}.npz
+                 results/train/flow/attention={attention}/CELL/L={L}/seed={seed}.npz
                  results/train/infinite/method=sgd/CELL/seed={seed}.npz
                  results/train/infinite/method=flow/CELL/seed={seed}.npz
                  with CELL = variant={variant}/covariance={covariance}/start={start}
 An interrupted SGD leaves OUTPUT.checkpoint, from which the next call goes on.
 """
 
+FLOWS = trained(f"results/train/flow/{FINITE}.npz", L=sorted(config["flow"]["lengths"]))
+INFINITE_FLOWS = trained(
+    f"results/train/infinite/method=flow/{INFINITE}.npz",
+    start=config["infinite"]["starts"],
+)
 TRAINED = [
     *trained(f"results/train/finite/{FINITE}.npz"),
+    *FLOWS,
     *trained(
-        f"results/train/infinite/method={{method}}/{INFINITE}.npz",
-        method=["sgd", "flow"],
+        f"results/train/infinite/method=sgd/{INFINITE}.npz",
         start=config["infinite"]["starts"],
     ),
+    *INFINITE_FLOWS,
 ]
 
 
@@ -63,6 +70,28 @@ rule train_infinite:
         "--out checkpoint {output.training:q}.checkpoint --log {log:q}"
 
 
+rule flow_finite:
+    input:
+        weights="results/data/weights/start={start}/seed={seed}.npz",
+    output:
+        training=f"results/train/flow/{FINITE}.npz",
+    log:
+        f"logs/flow_finite/{FINITE}.log",
+    benchmark:
+        f"results/benchmarks/flow_finite/{FINITE}.tsv"
+    params:
+        settings=lambda wildcards: settings(
+            *REGRESSION_KEYS, "flow.horizon", covariance=covariance_of(wildcards)
+        ),
+        code=code("stages.flow_finite"),
+    shell:
+        "python -m largeprompt flow_finite --settings {params.settings:q} "
+        "--set attention={wildcards.attention} variant={wildcards.variant} "
+        "covariance={wildcards.covariance} start={wildcards.start} L={wildcards.L} "
+        "seed={wildcards.seed} --in weights {input.weights:q} "
+        "--out training {output.training:q} --log {log:q}"
+
+
 rule flow_infinite:
     input:
         weights="results/data/weights/start={start}/seed={seed}.npz",
@@ -74,7 +103,7 @@ rule flow_infinite:
         f"results/benchmarks/flow_infinite/{INFINITE}.tsv"
     params:
         settings=lambda wildcards: settings(
-            *REGRESSION_KEYS, "infinite.horizon", covariance=covariance_of(wildcards)
+            *REGRESSION_KEYS, "flow.horizon", covariance=covariance_of(wildcards)
         ),
         code=code("stages.flow_infinite"),
     shell:

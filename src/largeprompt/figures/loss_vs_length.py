@@ -1,7 +1,8 @@
-"""Section 6: final loss against prompt length, with the Bayes risk and the infinite prompt."""
+"""Section 6: final loss against prompt length, and how it falls to the infinite prompt's."""
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from largeprompt.figures import style
@@ -10,27 +11,55 @@ COLUMNS = ["method", "attention", "start", "L", "seed", "quantity", "value", "st
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    """Points with 2 standard errors for trained models, lines for the references."""
-    losses = table[table["quantity"] == "loss"]
-    figure, (panel,) = style.panels(1, height=2.5)
+    """Points with 2 standard errors for SGD, lines for exact flows and references."""
+    table = table[table["start"].isin(["random", "none"])]
+    trained = table[table["method"] == "sgd"]
+    figure, (left, right) = style.panels(2, width=style.PAGE, height=2.7)
     for attention in ("softmax", "linear"):
-        rows = losses[(losses["attention"] == attention) & (losses["start"] == "random")]
-        panel.errorbar(
-            *(rows["L"], rows["value"], 2 * rows["stderr"]),
-            **{"color": style.COLOURS[attention], "marker": style.MARKERS[attention]},
-            **{"label": f"{style.NAMES[attention]}, trained", **style.POINTS},
-        )
-    ridge = losses[losses["method"] == "ridge"]
+        for panel, exact, simulated in (
+            (left, "risk", "loss"),
+            (right, "minus_infinite", "minus_infinite"),
+        ):
+            rows = table[(table["attention"] == attention) & (table["quantity"] == exact)]
+            _lines(panel, rows, attention)
+            points = trained[trained["attention"] == attention]
+            _points(panel, points[points["quantity"] == simulated], attention)
+    _references(left, table)
+    left.set_xlim(right=2 * trained["L"].replace(np.inf, 0).max())
+    style.plain_ticks(left.yaxis)
+    left.set(ylabel="loss $E\\,(\\hat y-y_q)^2$", title="loss at the horizon")
+    right.set(ylabel="excess loss", title="in excess of the infinite prompt")
+    for panel in (left, right):
+        panel.set(xscale="log", yscale="log", xlabel="prompt length $L$")
+    style.plain_ticks(left.yaxis)
+    left.legend(loc="upper right")
+    right.legend(loc="lower left")
+    return figure
+
+
+def _lines(panel: Axes, rows: pd.DataFrame, attention: str) -> None:
+    """Exact flow solid, the best weights of this attention dotted."""
+    flows = rows[rows["method"] == "flow"].sort_values("L")
+    for _, flow in flows.groupby("seed"):
+        panel.plot(flow["L"], flow["value"], color=style.COLOURS[attention])
+    best = rows[rows["method"] == "optimum"].sort_values("L")
+    panel.plot(best["L"], best["value"], ":", color=style.COLOURS[attention], linewidth=1.6)
+
+
+def _points(panel: Axes, rows: pd.DataFrame, attention: str) -> None:
+    panel.errorbar(
+        *(rows["L"], rows["value"], 2 * rows["stderr"]),
+        **{"color": style.COLOURS[attention], "marker": style.MARKERS[attention]},
+        **{"label": style.NAMES[attention], **style.POINTS},
+    )
+
+
+def _references(panel: Axes, table: pd.DataFrame) -> None:
+    ridge = table[table["method"] == "ridge"].sort_values("L")
     panel.plot(ridge["L"], ridge["value"], color=style.COLOURS["ridge"], label=style.NAMES["ridge"])
-    infinite = table[(table["quantity"] == "risk") & np.isinf(table["L"])]
-    infinite = infinite[infinite["start"] == "random"]
+    infinite = table[(table["attention"] == "infinite") & (table["quantity"] == "risk")]
     panel.axhline(
         *(infinite["value"].mean(),),
         **{"color": style.BLACK, "linestyle": "--", "linewidth": 0.9},
-        **{"label": "infinite prompt, same time"},
+        **{"label": style.NAMES["infinite"]},
     )
-    panel.set(xscale="log", yscale="log", xlabel="prompt length $L$")
-    style.plain_ticks(panel.yaxis)
-    panel.set_ylabel("loss on held-out prompts")
-    panel.legend(loc="upper right")
-    return figure

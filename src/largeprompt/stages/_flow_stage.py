@@ -27,7 +27,7 @@ def flow_and_write(job: Job, attention: str, L: float, name: str) -> None:
         *(task.Sigma, task.noise_variance, task.task_variance, L, attention),
         query_covariance=task.query_covariance,
     )
-    horizon = job.settings["infinite"]["horizon"]
+    horizon = job.settings["flow"]["horizon"]
     times = np.concatenate([[0], np.geomspace(EARLIEST, horizon, RECORDS)])
     path = gradient_flow(risk, to_vector(start), times)
     labels = {key: wildcards[key] for key in ("variant", "covariance", "start", "seed")}

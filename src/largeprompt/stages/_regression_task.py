@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from largeprompt.covariances import covariance_matrix
-from largeprompt.regression import RegressionTask
+from largeprompt.tasks import RegressionTask
 
 
 def regression_task(settings: Mapping[str, Any], variant: str) -> RegressionTask:

@@ -17,8 +17,8 @@ def run(job: Job) -> None:
         risk = bayes_risk(
             inputs[:, :L], task.query_covariance, task.noise_variance, task.task_variance
         )
-        rows.append(
-            (job.wildcards["variant"], job.wildcards["covariance"], L, risk.value, risk.stderr)
-        )
-    columns = ["variant", "covariance", "L", "value", "stderr"]
-    write_table(job.outputs["table"], pd.DataFrame(rows, columns=columns), job.run)
+        rows.append((L, risk.value, risk.stderr))
+    table = pd.DataFrame(rows, columns=["L", "value", "stderr"])
+    labels = {"method": "ridge", "attention": "none", "start": "none", "seed": "none"}
+    labels |= {"quantity": "loss", **job.wildcards}
+    write_table(job.outputs["table"], table.assign(**labels), job.run)

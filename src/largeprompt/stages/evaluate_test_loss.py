@@ -8,12 +8,13 @@ import torch
 
 from largeprompt.estimates import Estimate
 from largeprompt.heads import products
-from largeprompt.regression import Prompts, RegressionTask
+from largeprompt.regression import Prompts
 from largeprompt.sgd import predict
 from largeprompt.stages._job import Job
 from largeprompt.stages._regression_task import regression_task
 from largeprompt.stages._training_file import Training, read_training
 from largeprompt.tables import read_arrays, write_table
+from largeprompt.tasks import RegressionTask
 
 ROW = ["method", "attention", "start", "L", "seed", "quantity", "value", "stderr"]
 
@@ -21,21 +22,18 @@ ROW = ["method", "attention", "start", "L", "seed", "quantity", "value", "stderr
 def run(job: Job) -> None:
     """Write E (prediction - y_q)^2 of the last weights of each model, with standard errors.
 
-    Quantities: `loss`; for gradient flows also `risk`, which they know exactly; for softmax models
-    also `minus_linear` and `minus_infinite`, the loss less that of the linear and the
-    infinite-prompt model of the same start and seed, prompt by prompt (the prompts are shared, so
-    these differences are far more precise than the losses).
+    Quantities: `loss`; for finite prompts also `minus_infinite` and, for softmax, `minus_linear`:
+    the loss less that of the infinite-prompt and the linear model of the same start and seed,
+    prompt by prompt (the prompts are shared, so these differences are far more precise).
     """
     task = regression_task(job.settings, job.wildcards["variant"])
     prompts = _prompts(job.input("prompts"))
-    losses, rows = {}, []
+    losses = {}
     for path in [*job.inputs["finite"], *job.inputs["infinite"]]:
         training = read_training(path)
         losses[_key(training)] = _losses(training, task, prompts)
-        if training.labels["method"] == "flow":
-            rows.append((*_key(training), "risk", training.loss[-1], 0.0))
         job.progress(f"{len(losses)} models tested")
-    rows += [row for key in losses for row in _rows(key, losses)]
+    rows = [row for key in losses for row in _rows(key, losses)]
     table = pd.DataFrame(rows, columns=["variant", "covariance", *ROW])
     write_table(job.outputs["table"], table, job.run)
 
@@ -67,11 +65,12 @@ def _losses(training: Training, task: RegressionTask, prompts: Prompts) -> np.nd
 def _rows(key: Key, losses: dict[Key, np.ndarray]) -> Iterator[tuple]:
     variant, covariance, method, attention, start, L, seed = key
     values = {"loss": losses[key]}
+    if attention != "infinite":
+        infinite = (variant, covariance, method, "infinite", start, "inf", seed)
+        values["minus_infinite"] = losses[key] - losses[infinite]
     if attention == "softmax":
         linear = (variant, covariance, method, "linear", start, L, seed)
-        infinite = (variant, covariance, method, "infinite", start, "inf", seed)
         values["minus_linear"] = losses[key] - losses[linear]
-        values["minus_infinite"] = losses[key] - losses[infinite]
     for quantity, per_prompt in values.items():
         estimate = Estimate.of(per_prompt)
         yield (*key, quantity, estimate.value, estimate.stderr)
