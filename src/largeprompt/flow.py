@@ -39,7 +39,7 @@ def gradient_flow(
     start: ArrayLike,
     times: ArrayLike | None = None,
     *,
-    tolerance: float = 1e-6,
+    tolerance: float = 1e-5,
     stationarity: float = 1e-8,
     horizon: float = 1e12,
 ) -> GradientFlow:

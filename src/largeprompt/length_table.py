@@ -12,8 +12,8 @@ import numpy as np
 from largeprompt.gaussian_cubature import length_rule
 from largeprompt.score_moments import ScoreMomentTable, cached_table
 
-_CELLS_PER_UNIT = 96
-_DEGREE = 6
+_CELLS_PER_UNIT = 256
+_DEGREE = 5
 _CHUNK = 4096  # nodes that stay in cache together
 _SMALLEST_RHO, _SMALLEST_S = 0.5, 4.0  # ranges that every table covers
 
