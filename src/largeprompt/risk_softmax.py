@@ -23,9 +23,11 @@ class _Nodes:
 
     x: np.ndarray  # (query, d)
     squares: np.ndarray  # (query, d d), x x^T
+    query_weights: np.ndarray  # (query, 1)
+    w: np.ndarray  # (task, d)
     targets: np.ndarray  # (task, query), w·x
     Gamma: np.ndarray  # (task, D, D)
-    weights: np.ndarray  # (task, query)
+    task_weights: np.ndarray  # (task,)
 
 
 class _Forms(NamedTuple):
@@ -34,6 +36,7 @@ class _Forms(NamedTuple):
     scores: np.ndarray  # Gamma U, (task, D, d)
     outputs: np.ndarray  # Gamma v, (task, D)
     output_variance: np.ndarray  # n = v^T Gamma v, (task, 1)
+    slopes: np.ndarray  # U^T Gamma v, (task, d)
     means: np.ndarray  # m = v^T Gamma U x, (task, query)
     rho: np.ndarray  # x^T U^T Gamma U x, (task, query)
 
@@ -56,16 +59,21 @@ class SoftmaxRisk:
         forms = self._forms(theta)
         (of_square, of_variance, of_product), slopes = self._averages(forms, order=1)
         nodes, m, n, y = self._nodes, forms.means, forms.output_variance, self._nodes.targets
-        by_mean = of_square * m + of_product * y
-        added = np.sum(by_mean * m + of_product * y * m) + np.sum(of_variance * n)
+        x = nodes.query_weights * nodes.x
+        by_mean = (of_square * m + of_product * y) @ x  # (task, d)
+        by_target = (of_product * m) @ x
+        variance = of_variance @ nodes.query_weights  # (task, 1)
+        added = np.sum(by_mean * forms.slopes + by_target * nodes.w, axis=1) + (variance * n)[:, 0]
         by_rho = (slopes[0] * m + 2 * slopes[2] * y) * m + slopes[1] * n
-        first = 2 * by_mean @ nodes.x  # (task, d)
-        second = (by_rho @ nodes.squares).reshape(-1, *2 * (self.problem.d,))  # (task, d, d)
-        variances = of_variance.sum(axis=1)
+        second = (by_rho @ (nodes.query_weights * nodes.squares)).reshape(forms.rho.shape[0], -1)
+        tasks = nodes.task_weights[:, None]
+        first, second = 2 * tasks * by_mean, tasks * second
         gradient_v = np.einsum("tia,ta->i", forms.scores, first)
-        gradient_v += 2 * variances @ forms.outputs
+        gradient_v += 2 * (tasks * variance)[:, 0] @ forms.outputs
+        second = second.reshape(-1, self.problem.d, self.problem.d)
         gradient_U = forms.outputs.T @ first + 2 * np.einsum("tia,tax->ix", forms.scores, second)
-        return value + float(added), gradient + _join(gradient_U, gradient_v)
+        total = float(nodes.task_weights @ added)
+        return value + total, gradient + _join(gradient_U, gradient_v)
 
     def hessian(self, theta: np.ndarray) -> np.ndarray:
         """Second derivatives (D D + D, D D + D)."""
@@ -84,26 +92,29 @@ class SoftmaxRisk:
         scores, outputs = nodes.Gamma @ U, nodes.Gamma @ v
         squares = (U.T @ scores).reshape(-1, d * d)
         rho = np.maximum(squares @ nodes.squares.T, 0.0)  # round-off may leave -1e-17
-        return _Forms(scores, outputs, (outputs @ v)[:, None], outputs @ U @ nodes.x.T, rho)
+        slopes = outputs @ U
+        return _Forms(scores, outputs, (outputs @ v)[:, None], slopes, slopes @ nodes.x.T, rho)
 
     def _averages(self, forms: _Forms, order: int) -> np.ndarray:
-        """(order + 1, 3, task, query): weighted averages over the length, and rho-derivatives."""
+        """(order + 1, 3, task, query): averages over the length, and their rho-derivatives."""
         table = length_table(int(self.problem.L), self.problem.d, float(forms.rho.max()))
-        return table(forms.rho, order) * self._nodes.weights
+        return table(forms.rho, order)
 
     def _curvature_sums(self, forms: _Forms) -> dict[str, np.ndarray]:
         """Moments of the directions, per task, against the second derivatives of the integrand."""
-        values, slopes, curvatures = self._averages(forms, order=2)
+        weights = self._nodes.task_weights[:, None]
+        values, slopes, curvatures = self._averages(forms, order=2) * weights
         d, nodes, m, n = self.problem.d, self._nodes, forms.means, forms.output_variance
-        x, squares, y = nodes.x, nodes.squares, nodes.targets
-        cubes = np.einsum("qa,qbc->qabc", x, squares.reshape(-1, d, d)).reshape(len(x), -1)
-        fourths = np.einsum("qa,qb->qab", squares, squares).reshape(len(x), -1)
+        y, x = nodes.targets, nodes.query_weights * nodes.x
+        squares = nodes.query_weights * nodes.squares
+        cubes = np.einsum("qa,qb->qab", x, nodes.squares).reshape(len(x), -1)
+        fourths = np.einsum("qa,qb->qab", squares, nodes.squares).reshape(len(x), -1)
         by_rho = (slopes[0] * m + 2 * slopes[2] * y) * m + slopes[1] * n
         by_rho_twice = (curvatures[0] * m + 2 * curvatures[2] * y) * m + curvatures[1] * n
         by_rho_and_mean = 2 * (slopes[0] * m + slopes[2] * y)
         return {
-            "mean": (2 * (values[0] * m + values[2] * y) @ x),
-            "variance": values[1].sum(axis=1),
+            "mean": 2 * (values[0] * m + values[2] * y) @ x,
+            "variance": (values[1] @ nodes.query_weights)[:, 0],
             "mean_mean": (2 * values[0] @ squares).reshape(-1, d, d),
             "rho": (by_rho @ squares).reshape(-1, d, d),
             "rho_variance": (slopes[1] @ squares).reshape(-1, d, d),
@@ -124,7 +135,8 @@ def _nodes(problem: Problem, query_degree: int, task_degree: int) -> _Nodes:
     Gamma[:, :-1, -1] = Gamma[:, -1, :-1] = signal
     Gamma[:, -1, -1] = np.sum(signal * w, axis=1) + problem.noise_variance
     squares = (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
-    return _Nodes(x, squares, w @ x.T, Gamma, np.outer(tasks.weights, directions.weights))
+    weights = directions.weights[:, None]
+    return _Nodes(x, squares, weights, w, w @ x.T, Gamma, tasks.weights)
 
 
 def _join(gradient_U: np.ndarray, gradient_v: np.ndarray) -> np.ndarray:
