@@ -12,7 +12,8 @@ from largeprompt.errors import InputError
 from largeprompt.heads import products, random_weights, theorem_weights
 from largeprompt.regression import RegressionTask, sample_prompts
 from largeprompt.seeding import stream
-from largeprompt.sgd import TrainingSettings, checkpoint_names, predict, train
+from largeprompt.sgd import predict, train
+from largeprompt.sgd_run import TrainingSettings, checkpoint_names
 from largeprompt.tables import read_arrays, write_arrays
 
 Sigma = covariance_matrix("autoregressive", 3, rho=0.5)

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from largeprompt.errors import InputError
-from largeprompt.heads import STARTS
+from largeprompt.heads import STARTS, Arrays
 from largeprompt.seeding import stream
-from largeprompt.sgd import Arrays, TrainingRun, TrainingSettings, checkpoint_names, train
+from largeprompt.sgd import train
+from largeprompt.sgd_run import TrainingRun, TrainingSettings, checkpoint_names
 from largeprompt.stages._job import Job
 from largeprompt.stages._regression_task import regression_task
 from largeprompt.stages._training_file import Training, write_training
