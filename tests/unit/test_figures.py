@@ -11,6 +11,7 @@ from largeprompt.figures import (
     loss_vs_length,
     operator_limit,
     output_error,
+    prompt_length_map,
     training_curves,
 )
 from largeprompt.figures.style import rendered, style
@@ -41,10 +42,16 @@ def tables() -> dict:
         for L in (10, 100)
         for s in (0.0, 1.0)
     ]
+    deviations = [
+        ("map", "isotropic", 5, tilt, L, 1 / L) for tilt in (0.1, 0.2, 0.4) for L in (1, 10, 100)
+    ]
+    deviations += [("required", "1", d, 1 / d, 30 * d, 0.1) for d in (2, 4)]
+    deviations.append(("few", "trained", 5, 0.2, 30, 0.1))
     return {
         effective_operator: pd.DataFrame(moments, columns=effective_operator.COLUMNS),
         operator_limit: pd.DataFrame(laws, columns=operator_limit.COLUMNS),
         output_error: pd.DataFrame(errors, columns=output_error.COLUMNS),
+        prompt_length_map: pd.DataFrame(deviations, columns=prompt_length_map.COLUMNS),
         training_curves: pd.DataFrame(curves, columns=training_curves.COLUMNS),
         loss_vs_length: pd.DataFrame(losses, columns=loss_vs_length.COLUMNS),
     }

@@ -10,6 +10,7 @@ FIGURES = {
     "effective_operator": "Section 3",
     "training_curves": "Section 6",
     "loss_vs_length": "Section 6",
+    "prompt_length_map": "Popular claims",
 }
 
 for figure, statement in FIGURES.items():
