@@ -7,6 +7,7 @@ loops fill whole arrays in SIMD. Arithmetic is float32, the precision of the pro
 import math
 
 import numpy as np
+
 from largeprompt.kernels import compiled
 
 u32, i32, f32 = np.uint32, np.int32, np.float32
@@ -27,7 +28,8 @@ LOG = _float32(
     "-1.6668057665e-1 2.0000714765e-1 -2.4999993993e-1 3.3333331174e-1"
 )
 EXP = _float32(
-    "1.9875691500e-4 1.3981999507e-3 8.3334519073e-3 4.1665795894e-2 1.6666665459e-1 5.0000001201e-1"
+    "1.9875691500e-4 1.3981999507e-3 8.3334519073e-3 4.1665795894e-2 1.6666665459e-1 "
+    "5.0000001201e-1"
 )
 SIN = _float32("-1.9515295891e-4 8.3321608736e-3 -1.6666654611e-1")
 COS = _float32("2.443315711809948e-5 -1.388731625493765e-3 4.166664568298827e-2")

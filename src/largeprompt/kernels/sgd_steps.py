@@ -12,7 +12,6 @@ from largeprompt.kernels import compiled
 from largeprompt.kernels.counted_random import f32, fill_normals
 from largeprompt.kernels.pooling import (
     Frame,
-    Keys,
     infinite_coefficients,
     linear_coefficients,
     softmax_coefficients,
@@ -68,7 +67,7 @@ def merged_steps(weights, rate, problem, keys, step, losses):
 @compiled
 def factorised_steps(weights, rate, problem, keys, step, losses):
     """As `merged_steps`, on the weights (Q, K, V, O): `U = K^T Q / sqrt(D)`, `v^T = O V`."""
-    Q, K, V, O = weights
+    Q, K, V, output = weights
     D = Q.shape[0]
     exact, slope = np.empty((3, D, D)), np.empty((D, D))
     row, U, v = np.empty((1, D)), np.empty((D, D)), np.empty((D, 1))
@@ -78,7 +77,7 @@ def factorised_steps(weights, rate, problem, keys, step, losses):
         _copy(Q, q)
         _copy(K, k)
         _copy(V, value)
-        _copy(O, row)
+        _copy(output, row)
         _multiply(k.T, q, U)
         for i in range(D):
             for j in range(D):
@@ -92,7 +91,7 @@ def factorised_steps(weights, rate, problem, keys, step, losses):
         _multiply(row.T, slope_v.T, slope)
         _descend(V, rate, slope)
         _multiply(slope_v.T, value.T, slope_row)
-        _descend(O, rate, slope_row)
+        _descend(output, rate, slope_row)
 
 
 @compiled
