@@ -16,8 +16,8 @@ from largeprompt.kernels.sgd_steps import (
     factorised_steps,
     merged_steps,
 )
-from largeprompt.regression import RegressionTask
 from largeprompt.sgd_run import TrainingRun, TrainingSettings, check_request, run_setup, run_steps
+from largeprompt.tasks import RegressionTask
 
 CODES = {"softmax": SOFTMAX, "linear": LINEAR, "infinite": INFINITE}
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from largeprompt.errors import InputError
 from largeprompt.heads import Arrays, products
-from largeprompt.regression import RegressionTask
+from largeprompt.tasks import RegressionTask
 
 ATTENTIONS = ("softmax", "linear", "infinite")
 # The zero prediction has a loss near 1 in the paper's tasks; training that starts in any

@@ -70,6 +70,7 @@ REGRESSION_KEYS = [
     "regression.task_variance",
 ]
 SGD_KEYS = REGRESSION_KEYS + [
+    "sgd.trainer",
     "sgd.batch_size",
     "sgd.learning_rate",
     "sgd.steps",

@@ -26,7 +26,7 @@ def draw(table: pd.DataFrame) -> Figure:
                 name = f"$L=10^{{{len(str(L)) - 1}}}$" if str(L).strip("0") == "1" else f"$L={L}$"
                 panel.plot(
                     *(rows["s"], rows[column], line),
-                    **{"color": tint, "label": name if attention == "softmax" else None},
+                    **{"color": tint, "label": name if _named(attention, column) else None},
                 )
         panel.set(xlabel="score scale $s$", yscale=scale, title=label)
     axes[0].legend(loc="lower left")
@@ -34,3 +34,8 @@ def draw(table: pd.DataFrame) -> Figure:
     axes[1].plot([], [], "--", color=style.COLOURS["linear"], label="linear")
     axes[1].legend(loc="lower right")
     return figure
+
+
+def _named(attention: str, column: str) -> bool:
+    """Lengths are named once: in the first panel, on the solid lines."""
+    return attention == "softmax" and column == "shrinkage"

@@ -25,12 +25,12 @@ def draw(table: pd.DataFrame) -> Figure:
             points = trained[trained["attention"] == attention]
             _points(panel, points[points["quantity"] == simulated], attention)
     _references(left, table)
-    left.set_xlim(right=2 * trained["L"].replace(np.inf, 0).max())
-    style.plain_ticks(left.yaxis)
     left.set(ylabel="loss $E\\,(\\hat y-y_q)^2$", title="loss at the horizon")
     right.set(ylabel="excess loss", title="in excess of the infinite prompt")
     for panel in (left, right):
         panel.set(xscale="log", yscale="log", xlabel="prompt length $L$")
+    finite = trained["L"][np.isfinite(trained["L"])]
+    left.set_xlim(finite.min() / 1.3, finite.max() * 1.3)
     style.plain_ticks(left.yaxis)
     left.legend(loc="upper right")
     right.legend(loc="lower left")

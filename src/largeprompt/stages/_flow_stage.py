@@ -31,7 +31,7 @@ def flow_and_write(job: Job, attention: str, L: float, name: str) -> None:
     times = np.concatenate([[0], np.geomspace(EARLIEST, horizon, RECORDS)])
     path = gradient_flow(risk, to_vector(start), times)
     labels = {key: wildcards[key] for key in ("variant", "covariance", "start", "seed")}
-    labels |= {"method": "flow", "attention": name, "L": f"{L:g}"}
+    labels |= {"method": "flow", "trainer": "exact", "attention": name, "L": f"{L:g}"}
     weights = from_vectors(path.theta, start)
     write_training(
         job.outputs["training"], Training(labels, path.times, path.risk, path.times, weights)

@@ -5,12 +5,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-
 from largeprompt.errors import InputError
 from largeprompt.heads import STARTS, Arrays
 from largeprompt.seeding import stream
-from largeprompt.sgd import train
 from largeprompt.sgd_run import TrainingRun, TrainingSettings, checkpoint_names
 from largeprompt.stages._job import Job
 from largeprompt.stages._regression_task import regression_task
@@ -21,10 +18,12 @@ from largeprompt.tables import read_arrays, write_arrays
 def train_and_write(job: Job, attention: str, L: float) -> None:
     """Write the training at `job.outputs["training"]`.
 
-    Prompts come from the stream of the seed and the length, so softmax and linear attention see
-    the same ones. The checkpoint is removed once the training is whole.
+    Random numbers come from the stream of the seed and the length, so softmax and linear attention
+    see the same tasks and queries (with the literal trainer, the same prompts). The checkpoint is
+    removed once the training is whole.
     """
-    wildcards, chosen = job.wildcards, job.settings["sgd"]
+    wildcards, chosen = job.wildcards, dict(job.settings["sgd"])
+    train = _trainer(chosen.pop("trainer"))
     settings = TrainingSettings(**chosen)
     weights = read_arrays(job.input("weights"), STARTS[wildcards["start"]])
     checkpoint = Path(job.outputs["checkpoint"])
@@ -43,6 +42,17 @@ def train_and_write(job: Job, attention: str, L: float) -> None:
     )
     write_training(job.outputs["training"], _training(job, attention, L, result))
     checkpoint.unlink(missing_ok=True)
+
+
+def _trainer(name: str) -> Callable[..., TrainingRun]:
+    """The literal trainer needs torch, whose import takes longer than many a fast training."""
+    if name == "literal":
+        from largeprompt.sgd import train
+
+        return train
+    from largeprompt.sgd_fast import train_fast
+
+    return train_fast
 
 
 def _resumable(path: Path, key: str, names: list[str], say: Callable[[str], None]) -> Arrays | None:
@@ -78,9 +88,11 @@ class _Reporter:
 
 
 def _training(job: Job, attention: str, L: float, result: TrainingRun) -> Training:
-    rate = job.settings["sgd"]["learning_rate"]
-    names = ("variant", "covariance", "start", "seed")
-    labels = {name: job.wildcards[name] for name in names}
-    labels |= {"method": "sgd", "attention": attention, "L": f"{L:g}"}
-    saved = np.asarray(result.saved_step) * rate
-    return Training(labels, result.step * rate, result.loss, saved, result.weights)
+    """The run with its labels; a loss stands at the middle of the window that it is a mean of."""
+    chosen = job.settings["sgd"]
+    labels = {name: job.wildcards[name] for name in ("variant", "covariance", "start", "seed")}
+    labels |= {"method": "sgd", "trainer": chosen["trainer"]}
+    labels |= {"attention": attention, "L": f"{L:g}"}
+    rate = chosen["learning_rate"]
+    middle = (result.step - chosen["loss_every"] / 2) * rate
+    return Training(labels, middle, result.loss, result.saved_step * rate, result.weights)

@@ -7,7 +7,7 @@ import numpy as np
 
 from largeprompt.tables import read_arrays, write_arrays
 
-LABELS = ("method", "attention", "variant", "covariance", "start", "L", "seed")
+LABELS = ("method", "trainer", "attention", "variant", "covariance", "start", "L", "seed")
 _PLAIN = ("time", "loss", "saved_time", "weight_names")
 
 
