@@ -5,13 +5,19 @@ import pandas as pd
 import pytest
 
 from largeprompt.claims import (
+    kernel_swap_rule,
     popular_dimension,
     popular_few_hundred,
     popular_how_many_tokens,
+    popular_kernel_swap_linear,
+    popular_kernel_swap_linformer,
+    popular_kernel_swap_performer,
     popular_rate,
 )
 from largeprompt.claims.decision import Verdict
+from largeprompt.covariances import covariance_matrix
 from largeprompt.prompt_length import relative_constant, relative_error
+from largeprompt.risk import reduced_optimum, reduced_risk
 from largeprompt.standard_problems import isotropic
 
 
@@ -131,3 +137,56 @@ def tokens(envelope=4.0, sigma_free=2.0) -> pd.DataFrame:
 def test_tokens_by_the_bound(logs, verdict):
     decision = popular_how_many_tokens.decide([tokens(**logs)], {"factor": 10})
     assert decision.verdict is verdict
+
+
+SWAP = {"rise": 0.1, "z": 4}
+CLAIMS = {
+    "linear": popular_kernel_swap_linear,
+    "performer": popular_kernel_swap_performer,
+    "linformer": popular_kernel_swap_linformer,
+}
+
+
+def swaps(few=(0.02, 0.001), many=(0.01, 0.001), linear=-0.01, uniform=9.0) -> pd.DataFrame:
+    rows = [("linear", 0, L, "exact", linear, 0.0) for L in (100.0, float("inf"))]
+    rows += [("uniform", 0, L, "exact", uniform, 0.0) for L in (100.0, float("inf"))]
+    for swap in ("performer", "linformer"):
+        for L in (10.0, 100.0, float("inf")):
+            rows += [
+                (swap, size, L, "simulation", *value) for size, value in ((16, few), (256, many))
+            ]
+    return pd.DataFrame(rows, columns=kernel_swap_rule.COLUMNS)
+
+
+@pytest.mark.parametrize("name", ["performer", "linformer"])
+@pytest.mark.parametrize(
+    ("changes", "verdict"),
+    [
+        ({}, Verdict.REPRODUCED),
+        ({"few": (0.5, 0.01)}, Verdict.REPAIRED),
+        ({"few": (0.5, 0.01), "many": (0.2, 0.01)}, Verdict.CONTRADICTED),
+        ({"many": (0.2, 0.04)}, Verdict.INCONCLUSIVE),
+        ({"uniform": 0.05}, Verdict.INCONCLUSIVE),
+    ],
+)
+def test_swapped_kernels_by_size(name, changes, verdict):
+    assert CLAIMS[name].decide([swaps(**changes)], SWAP).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict"),
+    [
+        ({}, Verdict.REPRODUCED),
+        ({"linear": 0.11}, Verdict.CONTRADICTED),
+        ({"uniform": 0.05}, Verdict.INCONCLUSIVE),
+    ],
+)
+def test_swapped_linear_attention(changes, verdict):
+    assert CLAIMS["linear"].decide([swaps(**changes)], SWAP).verdict is verdict
+
+
+def test_linear_attention_gains_on_softmax_with_the_weights_of_softmax():
+    """The witness: exact risks at the best softmax weights of 100 tokens."""
+    problem = (covariance_matrix("autoregressive", 2, 0.5), 0.5, 100)
+    best = reduced_optimum(*problem)
+    assert reduced_risk(best.A, best.b, *problem, "linear") < 0.9 * best.risk

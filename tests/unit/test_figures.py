@@ -8,6 +8,7 @@ import pytest
 
 from largeprompt.figures import (
     effective_operator,
+    kernel_swap,
     loss_vs_length,
     operator_limit,
     output_error,
@@ -47,12 +48,19 @@ def tables() -> dict:
     ]
     deviations += [("required", "1", d, 1 / d, 30 * d, 0.1) for d in (2, 4)]
     deviations.append(("few", "trained", 5, 0.2, 30, 0.1))
+    sizes = {"linear": 0, "performer": 16, "linformer": 16}
+    swaps = [
+        (swap, size, L, "exact" if swap == "linear" else "simulation", 0.3, 0.1, 10)
+        for swap, size in sizes.items()
+        for L in (10.0, 100.0, float("inf"))
+    ]
     return {
         effective_operator: pd.DataFrame(moments, columns=effective_operator.COLUMNS),
         operator_limit: pd.DataFrame(laws, columns=operator_limit.COLUMNS),
         output_error: pd.DataFrame(errors, columns=output_error.COLUMNS),
         prompt_length_map: pd.DataFrame(deviations, columns=prompt_length_map.COLUMNS),
         training_curves: pd.DataFrame(curves, columns=training_curves.COLUMNS),
+        kernel_swap: pd.DataFrame(swaps, columns=kernel_swap.COLUMNS),
         loss_vs_length: pd.DataFrame(losses, columns=loss_vs_length.COLUMNS),
     }
 

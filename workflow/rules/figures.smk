@@ -11,6 +11,7 @@ FIGURES = {
     "training_curves": "Section 6",
     "loss_vs_length": "Section 6",
     "prompt_length_map": "Popular claims",
+    "kernel_swap": "Popular claims",
 }
 
 for figure, statement in FIGURES.items():
