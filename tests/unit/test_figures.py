@@ -7,12 +7,17 @@ import pandas as pd
 import pytest
 
 from largeprompt.figures import (
+    bound_constants,
+    controls,
     effective_operator,
+    gradient_error,
     kernel_swap,
     loss_vs_length,
+    neighbours,
     operator_limit,
     output_error,
     prompt_length_map,
+    rate_exponent,
     training_curves,
 )
 from largeprompt.figures.style import rendered, style
@@ -34,7 +39,13 @@ def tables() -> dict:
     ]
     runs = [("sgd", "softmax", 10.0), ("sgd", "linear", 10.0), ("flow", "infinite", float("inf"))]
     curves = [(m, a, "random", L, 327, t, 1 / t) for m, a, L in runs for t in (1.0, 2.0)]
-    losses = [(m, a, "random", L, 327, "loss", 0.5, 0.01) for m, a, L in runs]
+    losses = [
+        (method, attention, "random", L, 327, quantity, 1 / L, 0.01 / L)
+        for method, first in (("sgd", "loss"), ("flow", "risk"))
+        for attention in ("softmax", "linear")
+        for quantity in (first, "minus_infinite")
+        for L in (10.0, 20.0)
+    ]
     losses.append(("flow", "infinite", "random", float("inf"), 327, "risk", 0.1, 0.0))
     losses += [("ridge", "none", "none", L, "none", "loss", 1 / L, 0.0) for L in (10.0, 20.0)]
     moments = [
@@ -54,8 +65,37 @@ def tables() -> dict:
         for swap, size in sizes.items()
         for L in (10.0, 100.0, float("inf"))
     ]
+    constants = [
+        (3, u, 6, 1, part, part, longest, part * longest, 1.0)
+        for u in (0.5, 1.0)
+        for part in (0.9, 1.5)
+        for longest in (1e4, 1e8)
+    ]
+    laws_apart = [
+        ("lemma", law, quantity, 100, 0.02, 0.001, 0.0)
+        for law in ("gaussian", "cube")
+        for quantity in ("affine floor", "own floor", "affine gap")
+    ]
+    laws_apart += [("concentration", "student", "spread", L, 2.0, 0.1, 9 / L) for L in (1, 10)]
+    gradients = [
+        (quantity, s, L, s / L, 9 * s / L)
+        for quantity in ("output", "gradient_v", "gradient_u")
+        for s in (1.0, 2.0)
+        for L in (1, 10, 100)
+    ]
+    exponents = [
+        (curve, tilt, L, 0.7, 0.6)
+        for curve in ("gaussian", "three-atoms", "fitted", "true", "naive", "class")
+        for tilt in (0.5, 1.0)
+        for L in (10.0, 1e40)
+    ]
     return {
+        bound_constants: pd.DataFrame(constants, columns=bound_constants.COLUMNS),
+        controls: pd.DataFrame(laws_apart, columns=controls.COLUMNS),
+        gradient_error: pd.DataFrame(gradients, columns=gradient_error.COLUMNS),
+        rate_exponent: pd.DataFrame(exponents, columns=rate_exponent.COLUMNS),
         effective_operator: pd.DataFrame(moments, columns=effective_operator.COLUMNS),
+        neighbours: pd.DataFrame(related, columns=neighbours.COLUMNS),
         operator_limit: pd.DataFrame(laws, columns=operator_limit.COLUMNS),
         output_error: pd.DataFrame(errors, columns=output_error.COLUMNS),
         prompt_length_map: pd.DataFrame(deviations, columns=prompt_length_map.COLUMNS),

@@ -32,6 +32,10 @@ def draw(table: pd.DataFrame) -> Figure:
     finite = trained["L"][np.isfinite(trained["L"])]
     left.set_xlim(finite.min() / 1.3, finite.max() * 1.3)
     style.plain_ticks(left.yaxis)
+    figure.supxlabel(
+        "points: SGD, 2 standard errors; solid: exact gradient flow; dotted: best weights",
+        fontsize=7,
+    )
     left.legend(loc="upper right")
     right.legend(loc="lower left")
     return figure
