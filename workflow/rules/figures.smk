@@ -7,6 +7,10 @@ OUTPUTS          figures/{figure}.pdf, figures/{figure}.png
 FIGURES = {
     "operator_limit": "Lemma 2.1",
     "output_error": "Proposition 3.1",
+    "controls": "Controls",
+    "rate_exponent": "Proposition 3.1",
+    "bound_constants": "Proposition 3.1",
+    "gradient_error": "Proposition 3.4",
     "effective_operator": "Section 3",
     "training_curves": "Section 6",
     "loss_vs_length": "Section 6",

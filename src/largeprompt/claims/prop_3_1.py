@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from largeprompt.claims.decision import Control, Decision
+from largeprompt.claims.decision import Decision
+from largeprompt.claims.envelope import judged
 
 COLUMNS = [
     *("law", "source", "sigma", "L", "error", "stderr"),
@@ -15,24 +16,4 @@ COLUMNS = [
 def decide(tables: Sequence[pd.DataFrame], tolerance: Mapping[str, float]) -> Decision:
     """Judge the bound on prompts longer than those that set c1, and at L = 1 (see the registry)."""
     (table,) = tables
-    z = tolerance["z"]
-    tests = table[(table["L"] >= 2) & ~table["calibrates"].astype(bool)]
-    surely = tests["error"] - z * tests["stderr"]  # the error is at least this
-    ratio, free_ratio = surely / tests["bound"], surely / tests["sigma_free_bound"]
-    single = table[table["L"] == 1]
-    witness = bool((single["error"] > z * single["stderr"]).any())
-    worst = tests.loc[free_ratio.idxmax()]
-    return Decision(
-        measured=f"error / bound at most {ratio.max():.2g} on {len(tests)} longer prompts, "
-        f"up to L = {tests['L'].max():.0e}",
-        allowed=f"1, {z:g} standard errors granted; at L = 1 the bound is 0",
-        control=Control(
-            f"without sigma in the exponent: error / bound {free_ratio.max():.2g} "
-            f"(sigma = {worst['sigma']:g}, L = {worst['L']:g})",
-            failed=bool(free_ratio.max() > 1),
-        ),
-        holds=bool(ratio.max() <= 1),
-        literal_holds=not witness,
-        refuted=True,
-        numbers={"ratio": ratio.max(), "sigma_free_ratio": free_ratio.max()},
-    )
+    return judged(table, tolerance["z"])
