@@ -72,8 +72,9 @@ def seconds(run: Callable[[], object]) -> float:
 
 def measure(attention: str, d: int, batch: int, L: float, rounds: int) -> list[float]:
     """Microseconds a step of the literal trainer, the pooled one, and the floor."""
-    size = 1 if math.isinf(L) else max(1, int(L) // 100)
-    steps = [max(1, 40 // size), max(4, 400 // size), max(4, 400 // size)]
+    # Short enough to pass between two interruptions, long enough to hide what a run costs once.
+    short = attention == "softmax" and L > 200
+    steps = [40 if L <= 200 or math.isinf(L) else 15, 50 if short else 500, 50 if short else 500]
     shape = (attention, d, batch, L)
     runs = [
         training(train, *shape, steps[0]),

@@ -6,6 +6,7 @@ other files are compiled into it; so it is kept in a folder named by a hash of t
 """
 
 import hashlib
+import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -39,7 +40,8 @@ def cache_folder(places: list[Path]) -> Path | None:
 def _places() -> list[Path]:
     if config.CACHE_DIR:  # the environment's NUMBA_CACHE_DIR
         return [Path(config.CACHE_DIR)]
-    return [_HERE / "__pycache__", Path("~/.cache/largeprompt").expanduser()]
+    user = Path(os.path.expanduser("~/.cache/largeprompt"))  # stays relative without a home
+    return [_HERE / "__pycache__", *([user] if user.is_absolute() else [])]
 
 
 _CACHE = cache_folder(_places())

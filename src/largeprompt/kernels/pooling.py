@@ -27,7 +27,8 @@ from largeprompt.kernels.counted_random import (
     u32,
 )
 
-size = np.uintp
+# Indices are unsigned, or else each would be tested for its sign, which keeps loops out of SIMD.
+unsigned = np.uintp
 # Tokens drawn at once: their float32 arrays stay in the processor's nearest cache.
 CHUNK_TOKENS = 4096
 
@@ -69,24 +70,14 @@ def softmax_coefficients(keys, step, L, frame, first, second):
     """
     batch = frame.score.size
     group = max(1, min(batch, CHUNK_TOKENS // L))
-    parts = np.empty((3, group * L), f32)
-    scores, values, weights, ordered = parts[0], parts[1], parts[2], parts[0].view(i32)
+    scores, values = np.empty(group * L, f32), np.empty(group * L, f32)
+    tokens = scores, scores.view(i32), values, np.empty(group * L, f32)
     sums = np.empty((8, batch), f32)
     for start in range(0, batch, group):
         count = min(group, batch - start)
         fill_normals(keys.tokens, start * L, step, scores[: count * L], values[: count * L])
         for i in range(count):
-            _pool(
-                frame,
-                start + i,
-                scores,
-                ordered,
-                values,
-                weights,
-                size(i * L),
-                size((i + 1) * L),
-                sums,
-            )
+            _pool(frame, start + i, tokens, unsigned(i * L), unsigned((i + 1) * L), sums)
     for b in range(batch):
         mass, norm, mixed = sums[0, b], math.sqrt(sums[1, b]), sums[6, b] / sums[1, b]
         first[0, b], first[1, b], first[2, b] = sums[2, b], sums[3, b], norm / mass
@@ -96,9 +87,13 @@ def softmax_coefficients(keys, step, L, frame, first, second):
 
 
 @compiled
-def _pool(frame, b, scores, ordered, values, weights, start, stop, sums):
-    """Fill column b of the eight sums over tokens that the coefficients are made of."""
-    top = _largest(ordered, start, stop)
+def _pool(frame, b, tokens, start, stop, sums):
+    """Fill column b of the eight sums over tokens that the coefficients are made of.
+
+    tokens: their parts along A, the bits of these, their parts along B, room for weights.
+    """
+    scores, bits, values, weights = tokens
+    top = _largest(bits, start, stop)
     score, along, across = f32(frame.score[b]), f32(frame.along[b]), f32(frame.across[b])
     mass = norm = score_mean = value_mean = f32(0)
     for i in range(start, stop):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from largeprompt.kernels import compiled
+from largeprompt.kernels.columns import copy, descend, inner, multiply, outer
 from largeprompt.kernels.counted_random import f32, fill_normals
 from largeprompt.kernels.pooling import (
     Frame,
@@ -57,11 +58,11 @@ def merged_steps(weights, rate, problem, keys, step, losses):
     exact_U, exact_v = np.empty((D, D)), np.empty((D, 1))
     slope_U, slope_v = np.empty((D, D)), np.empty((D, 1))
     for n in range(losses.size):
-        _copy(U, exact_U)
-        _copy(v.reshape(D, 1), exact_v)
+        copy(U, exact_U)
+        copy(v.reshape(D, 1), exact_v)
         losses[n] = gradient(exact_U, exact_v, problem, keys, step + n, slope_U, slope_v)
-        _descend(U, rate, slope_U)
-        _descend(v.reshape(D, 1), rate, slope_v)
+        descend(U, rate, slope_U)
+        descend(v.reshape(D, 1), rate, slope_v)
 
 
 @compiled
@@ -74,24 +75,24 @@ def factorised_steps(weights, rate, problem, keys, step, losses):
     slope_U, slope_v, slope_row = np.empty((D, D)), np.empty((D, 1)), np.empty((1, D))
     q, k, value = exact[0], exact[1], exact[2]
     for n in range(losses.size):
-        _copy(Q, q)
-        _copy(K, k)
-        _copy(V, value)
-        _copy(output, row)
-        _multiply(k.T, q, U)
+        copy(Q, q)
+        copy(K, k)
+        copy(V, value)
+        copy(output, row)
+        multiply(k.T, q, U)
         for i in range(D):
             for j in range(D):
                 U[i, j] /= math.sqrt(D)
-        _multiply(value.T, row.T, v)
+        multiply(value.T, row.T, v)
         losses[n] = gradient(U, v, problem, keys, step + n, slope_U, slope_v)
-        _multiply(k, slope_U, slope)
-        _descend(Q, rate / math.sqrt(D), slope)
-        _multiply(q, slope_U.T, slope)
-        _descend(K, rate / math.sqrt(D), slope)
-        _multiply(row.T, slope_v.T, slope)
-        _descend(V, rate, slope)
-        _multiply(slope_v.T, value.T, slope_row)
-        _descend(output, rate, slope_row)
+        multiply(k, slope_U, slope)
+        descend(Q, rate / math.sqrt(D), slope)
+        multiply(q, slope_U.T, slope)
+        descend(K, rate / math.sqrt(D), slope)
+        multiply(row.T, slope_v.T, slope)
+        descend(V, rate, slope)
+        multiply(slope_v.T, value.T, slope_row)
+        descend(output, rate, slope_row)
 
 
 @compiled
@@ -111,9 +112,9 @@ def gradient(U, v, problem, keys, step, slope_U, slope_v):
     N1 = _off_axes(frame, prompts.normals[2 * d + 1 : 3 * d + 2])
     N2 = _off_axes(frame, prompts.normals[3 * d + 2 : 4 * d + 3])
     pooled = _colour(problem, prompts.lifts, _combine(frame, first, N1, N2))
-    _multiply(pooled, np.ones((batch, 1)), slope_v)
+    multiply(pooled, np.ones((batch, 1)), slope_v)
     pooled = _colour(problem, prompts.lifts, _combine(frame, second, N1, N2))
-    _outer(pooled, prompts.inputs, slope_U)
+    outer(pooled, prompts.inputs, slope_U)
     return loss
 
 
@@ -138,9 +139,9 @@ def draw_prompts(problem, keys, step):
     flat = normals.reshape(-1)
     fill_normals(keys.prompts, 0, step, flat[: flat.size // 2], flat[flat.size // 2 :])
     inputs, lifts, targets = np.empty((d, batch)), np.empty((d, batch)), np.empty(batch)
-    _multiply(problem.query_root, normals[d : 2 * d], inputs)
-    _multiply(problem.root, normals[:d], lifts)
-    _inner(normals[:d], inputs, targets)
+    multiply(problem.query_root, normals[d : 2 * d], inputs)
+    multiply(problem.root, normals[:d], lifts)
+    inner(normals[:d], inputs, targets)
     for b in range(batch):
         targets[b] = problem.scale * targets[b] + problem.noise * normals[2 * d, b]
         for i in range(d):
@@ -153,14 +154,14 @@ def align(U, v, problem, prompts):
     """The Frame of each prompt."""
     d, batch = prompts.inputs.shape
     queries, values = np.empty((d + 1, batch)), np.empty((d + 1, batch))
-    _multiply(U[:, :d], prompts.inputs, queries)
-    _multiply(v, np.ones((1, batch)), values)
+    multiply(U[:, :d], prompts.inputs, queries)
+    multiply(v, np.ones((1, batch)), values)
     score_axis = _uncolour(problem, prompts.lifts, queries)
     value_axis = _uncolour(problem, prompts.lifts, values)
     score, along, across, least = np.empty(batch), np.empty(batch), np.empty(batch), np.zeros(batch)
     _normalise(score_axis, least, score)
-    _inner(score_axis, value_axis, along)
-    _inner(value_axis, value_axis, least)
+    inner(score_axis, value_axis, along)
+    inner(value_axis, value_axis, least)
     for b in range(batch):
         least[b] = PARALLEL * math.sqrt(least[b])
     for i in range(d + 1):
@@ -173,7 +174,7 @@ def align(U, v, problem, prompts):
 @compiled
 def _normalise(axis, least, length):
     """Divide columns by their length, which is filled in; where it is <= least, both become 0."""
-    _inner(axis, axis, length)
+    inner(axis, axis, length)
     inverse = np.empty(length.size)
     for b in range(length.size):
         length[b] = math.sqrt(length[b])
@@ -190,8 +191,8 @@ def _colour(problem, lifts, white):
     """`G white` (D, prompt), G = [[root, 0], [lift^T, noise]]."""
     d, batch = lifts.shape
     out = np.empty((d + 1, batch))
-    _multiply(problem.root, white[:d], out[:d])
-    _inner(lifts, white[:d], out[d])
+    multiply(problem.root, white[:d], out[:d])
+    inner(lifts, white[:d], out[d])
     for b in range(batch):
         out[d, b] += problem.noise * white[d, b]
     return out
@@ -202,7 +203,7 @@ def _uncolour(problem, lifts, columns):
     """`G^T columns` (D, prompt)."""
     d, batch = lifts.shape
     out = np.empty((d + 1, batch))
-    _multiply(problem.root, columns[:d], out[:d])
+    multiply(problem.root, columns[:d], out[:d])
     for i in range(d):
         for b in range(batch):
             out[i, b] += lifts[i, b] * columns[d, b]
@@ -216,8 +217,8 @@ def _off_axes(frame, normals):
     """Float64 copy of normals (D, prompt), orthogonal to both axes."""
     out = np.empty(normals.shape)
     score_part, value_part = np.empty(out.shape[1]), np.empty(out.shape[1])
-    _inner(frame.score_axis, normals, score_part)
-    _inner(frame.value_axis, normals, value_part)
+    inner(frame.score_axis, normals, score_part)
+    inner(frame.value_axis, normals, value_part)
     for i in range(out.shape[0]):
         for b in range(out.shape[1]):
             on_axes = (
@@ -237,50 +238,3 @@ def _combine(frame, coefficients, N1, N2):
             on_axes = coefficients[0, b] * A[i, b] + coefficients[1, b] * B[i, b]
             out[i, b] = on_axes + coefficients[2, b] * N1[i, b] + coefficients[3, b] * N2[i, b]
     return out
-
-
-@compiled
-def _multiply(matrix, columns, out):
-    """out = matrix @ columns; the long axis is columns' last."""
-    for i in range(out.shape[0]):
-        for b in range(out.shape[1]):
-            out[i, b] = 0
-        for j in range(columns.shape[0]):
-            for b in range(out.shape[1]):
-                out[i, b] += matrix[i, j] * columns[j, b]
-
-
-@compiled
-def _inner(left, right, out):
-    """out[b] = sum over rows of left[:, b] right[:, b]."""
-    for b in range(out.size):
-        out[b] = 0
-    for i in range(left.shape[0]):
-        for b in range(out.size):
-            out[b] += left[i, b] * right[i, b]
-
-
-@compiled
-def _outer(pooled, inputs, out):
-    """out (D, D) = pooled @ inputs^T, its last column zero: a query has no label."""
-    for i in range(out.shape[0]):
-        for j in range(inputs.shape[0]):
-            total = 0.0
-            for b in range(inputs.shape[1]):
-                total += pooled[i, b] * inputs[j, b]
-            out[i, j] = total
-        out[i, -1] = 0
-
-
-@compiled
-def _copy(source, out):
-    for i in range(out.shape[0]):
-        for j in range(out.shape[1]):
-            out[i, j] = source[i, j]
-
-
-@compiled
-def _descend(weight, rate, slope):
-    for i in range(weight.shape[0]):
-        for j in range(weight.shape[1]):
-            weight[i, j] -= rate * slope[i, j]
