@@ -89,6 +89,13 @@ def tables() -> dict:
         for tilt in (0.5, 1.0)
         for L in (10.0, 1e40)
     ]
+    related = [
+        (panel, series, int(series == "a"), L, 1 / L, 0.1 / L)
+        for panel in ("gabet", "xu-fang")
+        for series in ("a", "b")
+        for L in (1.0, 10.0)
+    ]
+    related += [("bohbot", s, 1, x, 0.4, 0) for s in ("asymptotic", "form") for x in (0.1, 1.0)]
     return {
         bound_constants: pd.DataFrame(constants, columns=bound_constants.COLUMNS),
         controls: pd.DataFrame(laws_apart, columns=controls.COLUMNS),

@@ -16,6 +16,7 @@ FIGURES = {
     "loss_vs_length": "Section 6",
     "prompt_length_map": "Popular claims",
     "kernel_swap": "Popular claims",
+    "neighbours": "Related papers",
 }
 
 for figure, statement in FIGURES.items():
