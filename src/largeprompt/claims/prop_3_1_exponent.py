@@ -32,6 +32,6 @@ def decide(tables: Sequence[pd.DataFrame], tolerance: Mapping[str, float]) -> De
             failed=bool(naive.min() > tolerance["exponent"]),
         ),
         holds=holds,
-        refuted=False,
+        refuted=False,  # the limit may be farther out
         numbers={"deviation": off.max(), "naive": naive.min(), "fitted": misled.max()},
     )
