@@ -38,7 +38,7 @@ RATE = {"slack": 0.1, "tilt": 0.5}
     [
         ({0.1: 0.5, 0.5: 0.45, 2.0: 0.2}, Verdict.REPAIRED),
         ({0.1: 0.5, 0.5: 0.45, 2.0: 0.5}, Verdict.REPRODUCED),
-        ({0.1: 0.3, 0.5: 0.45, 2.0: 0.2}, Verdict.CONTRADICTED),
+        ({0.1: 0.3, 0.5: 0.45, 2.0: 0.2}, Verdict.NOT_REPRODUCED),
         ({0.1: 0.5, 0.5: 1.0, 2.0: 0.2}, Verdict.INCONCLUSIVE),
     ],
 )
@@ -105,8 +105,8 @@ def constants(variance=(24.0, 2000.0), tilt=(17.0, 1e30), rank=(24.0, 24.0)) -> 
     ("changes", "verdict"),
     [
         ({}, Verdict.REPRODUCED),
-        ({"variance": (24.0, 30.0)}, Verdict.CONTRADICTED),
-        ({"tilt": (24.0, 30.0)}, Verdict.CONTRADICTED),
+        ({"variance": (24.0, 30.0)}, Verdict.NOT_REPRODUCED),
+        ({"tilt": (24.0, 30.0)}, Verdict.NOT_REPRODUCED),
         ({"rank": (24.0, 2000.0)}, Verdict.INCONCLUSIVE),
     ],
 )
@@ -130,7 +130,7 @@ def tokens(envelope=4.0, sigma_free=2.0) -> pd.DataFrame:
     [
         ({}, Verdict.REPRODUCED),
         ({"envelope": 4.1}, Verdict.CONTRADICTED),
-        ({"envelope": 2.9}, Verdict.CONTRADICTED),
+        ({"envelope": 2.9}, Verdict.NOT_REPRODUCED),
         ({"sigma_free": 3.5}, Verdict.INCONCLUSIVE),
     ],
 )

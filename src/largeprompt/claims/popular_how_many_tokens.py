@@ -29,6 +29,6 @@ def decide(tables: Sequence[pd.DataFrame], tolerance: Mapping[str, float]) -> De
             failed=bool(lowest["sigma_free"] < 0 and not tells["sigma_free"]),
         ),
         holds=bool(tells["envelope"]),
-        refuted=True,
+        refuted=bool(highest["envelope"] > np.log10(tolerance["factor"])),
         numbers={f"log10_{name}": highest[name] for name in ("envelope", "own", "sharp")},
     )

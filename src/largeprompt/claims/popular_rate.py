@@ -29,7 +29,6 @@ def decide(tables: Sequence[pd.DataFrame], tolerance: Mapping[str, float]) -> De
         ),
         holds=bool(fast[inside].all()),
         literal_holds=bool(fast.all()),
-        refuted=True,
         numbers={"inside": exponents[inside].min(), "slowest": exponents[slowest]},
     )
 
