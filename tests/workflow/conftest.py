@@ -78,7 +78,7 @@ def _parsed(text: str) -> Plan:
 
 def copy_tree(target: Path) -> None:
     """The files that a run needs, without what an earlier run left."""
-    ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    ignore = shutil.ignore_patterns("*.pyc", "*.egg-info")
     for name in TREE:
         source = ROOT / name
         if source.is_dir():
