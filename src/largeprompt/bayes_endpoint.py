@@ -18,6 +18,7 @@ from largeprompt.errors import InputError
 from largeprompt.rates import one_over_L_constant
 
 _LARGEST_B_SQUARED = 1e6
+_ROUND_OFF = 1e-12
 
 
 def end_point(Sigma: ArrayLike) -> tuple[np.ndarray, float]:
@@ -68,7 +69,9 @@ def line_excess(
 
 
 def line_constant(Sigma: ArrayLike, b: float, noise_variance: float) -> float:
-    """The limit of L `line_excess`, infinite exactly if b^2 <= 2."""
+    """The limit of L `line_excess`, infinite exactly if b^2 <= 2 (up to round-off)."""
+    if b**2 <= 2 * (1 + _ROUND_OFF):
+        return math.inf
     return one_over_L_constant(*_line_problem(Sigma, b, noise_variance)) / 2
 
 

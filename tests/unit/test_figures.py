@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from largeprompt.figures import (
+    bayes_convergence,
     bound_constants,
     controls,
     effective_operator,
@@ -96,7 +97,20 @@ def tables() -> dict:
         for L in (1.0, 10.0)
     ]
     related += [("bohbot", s, 1, x, 0.4, 0) for s in ("asymptotic", "form") for x in (0.1, 1.0)]
+    convergence = [
+        ("excess", series, d, L, float(d), 1)
+        for series in ("endpoint", "best", "linear")
+        for d in (1, 5)
+        for L in (10.0, 100.0)
+    ]
+    convergence += [
+        ("map", series, d, norm, 0.5 / norm, reached)
+        for series, reached in (("flow", 1), ("flow", 0), ("interval", 1))
+        for d in (1, 5)
+        for norm in (0.5, 2.0)
+    ]
     return {
+        bayes_convergence: pd.DataFrame(convergence, columns=bayes_convergence.COLUMNS),
         bound_constants: pd.DataFrame(constants, columns=bound_constants.COLUMNS),
         controls: pd.DataFrame(laws_apart, columns=controls.COLUMNS),
         gradient_error: pd.DataFrame(gradients, columns=gradient_error.COLUMNS),

@@ -1,0 +1,126 @@
+"""Decision rules of the claims on training: good tables, corrupted tables, controls that pass."""
+
+import pandas as pd
+import pytest
+
+from largeprompt.bayes_endpoint import end_point, interval_end
+from largeprompt.claims import theorem_5_1, theorem_5_1_alpha, theorem_5_1_rate
+from largeprompt.claims.decision import Verdict
+
+REACHED = {"excess": 1e-8, "end_point": 0.01}
+
+
+def flows() -> pd.DataFrame:
+    good = {"excess_ratio": 1e-15, "product_error": 1e-8, "b_error": 1e-4, "drift": 1e-4}
+    shared = {"condition": 100.0, "norm": 1.0, "identity_risk": 0.5, "time": 7.0, "rate": 1.0}
+    rows = [
+        {"d": 2, "alpha_ratio": ratio, "start": "theorem", "proof_condition": condition, **good}
+        for ratio, condition in [(0.05, 0.01), (0.7, 2.0), (2.0, 16.0), (10.0, 400.0)]
+    ]
+    rows.append(rows[0] | {"start": "unbalanced", "alpha_ratio": 0.0, "b_error": 0.4})
+    nowhere = {"excess_ratio": 1.0, "product_error": 1.0, "b_error": 1.0}
+    rows.append(rows[0] | {"start": "zero", "alpha_ratio": 0.0} | nowhere)
+    return pd.DataFrame(rows).assign(**shared)
+
+
+@pytest.mark.parametrize("claim", [theorem_5_1, theorem_5_1_alpha])
+def test_end_point_is_reproduced_when_every_flow_reaches_it(claim):
+    assert claim.decide([flows()[claim.COLUMNS]], REACHED).verdict is Verdict.REPRODUCED
+
+
+@pytest.mark.parametrize("column", ["excess_ratio", "product_error", "b_error", "drift"])
+def test_a_flow_that_misses_the_end_point_is_noticed_where_it_starts(column):
+    inside, outside = flows(), flows()
+    inside.loc[inside["alpha_ratio"] == 0.05, column] = 0.1
+    outside.loc[outside["alpha_ratio"] == 10.0, column] = 0.1
+    assert theorem_5_1.decide([inside], REACHED).verdict is Verdict.NOT_REPRODUCED
+    assert theorem_5_1.decide([outside], REACHED).verdict is Verdict.REPRODUCED
+    assert theorem_5_1_alpha.decide([inside], REACHED).verdict is Verdict.REPRODUCED
+    assert theorem_5_1_alpha.decide([outside], REACHED).verdict is Verdict.NOT_REPRODUCED
+
+
+def test_a_flow_from_where_the_proof_fails_is_noticed():
+    table = flows()
+    table.loc[table["alpha_ratio"] == 0.7, "excess_ratio"] = 0.1
+    assert theorem_5_1_alpha.decide([table], REACHED).verdict is Verdict.NOT_REPRODUCED
+
+
+def test_end_point_minds_its_controls():
+    unbalanced, identity, zero = flows(), flows(), flows()
+    unbalanced.loc[unbalanced["start"] == "unbalanced", "b_error"] = 1e-3
+    identity["identity_risk"] = 0.0
+    zero.loc[zero["start"] == "zero", ["excess_ratio", "product_error", "b_error"]] = 0.0
+    assert theorem_5_1.decide([unbalanced], REACHED).verdict is Verdict.INCONCLUSIVE
+    assert theorem_5_1.decide([identity], REACHED).verdict is Verdict.INCONCLUSIVE
+    assert theorem_5_1_alpha.decide([zero], REACHED).verdict is Verdict.INCONCLUSIVE
+
+
+def test_interval_is_inconclusive_without_flows_outside():
+    table = flows().query("alpha_ratio < 1")
+    assert theorem_5_1_alpha.decide([table], REACHED).verdict is Verdict.INCONCLUSIVE
+
+
+def test_the_witness_of_the_proof_lies_inside_the_interval_and_beyond_its_condition():
+    """d = 1, Sigma = 1/4, alpha = 4."""
+    assert interval_end([[0.25]]) > 4
+    assert 4**2 * 0.25 * 1**0.5 > 2
+    assert end_point([[0.25]])[1] == pytest.approx(2)
+
+
+RATE = {"exponent": 0.02, "constant": 0.1}
+
+
+def excess() -> pd.DataFrame:
+    rows = []
+    for d, exponent, constant in [(1, 0.618, 0.0), (8, 1.0, 3000.0)]:
+        far = {"law": "gaussian", "d": d, "weights": "endpoint-far", "predicted": exponent}
+        for L in (1e39, 1e40, 1e41):
+            correction = 0.005 if constant == 0 else 0.0
+            value = L**-exponent * (constant or 2.0)
+            rows.append(
+                far
+                | {"L": L, "excess": value, "exponent": exponent - correction}
+                | {"constant": constant, "correction": correction}
+            )
+        rows.append(rows[-1] | {"weights": "endpoint", "L": 1e12})
+        best = {"exponent": 1.0, "predicted": 1.0, "constant": 5.0, "correction": 0.0}
+        for weights in ("best", "linear"):
+            rows.append(rows[-1] | {"weights": weights, "L": 1e10, "excess": 5e-10} | best)
+    other = {"law": "cube", "d": 1, "exponent": 2 / 3, "predicted": 2 / 3, "constant": 0.0}
+    rows.append(rows[-1] | other)
+    return pd.DataFrame(rows)[theorem_5_1_rate.COLUMNS]
+
+
+def test_rate_holds_after_repair_because_of_one_dimension():
+    decision = theorem_5_1_rate.decide([excess()], RATE)
+    assert decision.verdict is Verdict.REPAIRED
+    assert decision.numbers["slowest_exponent"] == pytest.approx(0.618)
+
+
+def test_rate_would_hold_as_summarised_if_every_exponent_were_one():
+    table = excess().query("d == 8 or law == 'cube'")
+    assert theorem_5_1_rate.decide([table], RATE).verdict is Verdict.REPRODUCED
+
+
+@pytest.mark.parametrize(
+    ("weights", "d", "column", "factor"),
+    [
+        ("endpoint-far", 1, "exponent", 1.2),
+        ("endpoint-far", 8, "excess", 1.3),
+        ("best", 8, "exponent", 0.9),
+        ("linear", 1, "exponent", 0.9),
+    ],
+)
+def test_rate_notices_a_corrupted_table(weights, d, column, factor):
+    table = excess()
+    table.loc[(table["weights"] == weights) & (table["d"] == d), column] *= factor
+    assert theorem_5_1_rate.decide([table], RATE).verdict is Verdict.NOT_REPRODUCED
+
+
+def test_rate_minds_its_control():
+    table = excess()
+    table.loc[table["law"] == "cube", "exponent"] = 1.0
+    assert theorem_5_1_rate.decide([table], RATE).verdict is Verdict.INCONCLUSIVE
+    assert theorem_5_1_rate.decide([table.query("law == 'gaussian'")], RATE).verdict is (
+        Verdict.INCONCLUSIVE
+    )
