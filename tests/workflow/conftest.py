@@ -54,6 +54,11 @@ class Checkout:
         assert done.returncode == 0, text
         return _parsed(text)
 
+    def plan_with(self, settings: str) -> Plan:
+        """The plan with settings (YAML) merged over the smoke configuration."""
+        (self.path / "change.yaml").write_text(settings, encoding="utf-8")
+        return self.plan(*SMOKE, "change.yaml")
+
     def edit(self, file: str, old: str, new: str) -> None:
         path = self.path / file
         text = path.read_text(encoding="utf-8")

@@ -57,6 +57,7 @@ BAD = [
     ("tokens.laws", ["rademacher"], "must be one of tokens.laws: rademacher"),
     ("operator_limit.lengths", [1, 5000], "must be <= tokens.max_length = 4096"),
     ("output_error.sigmas", [0.5], "must be >= 1"),
+    ("kernel_swap.covariance", "ar2", "must be one of covariances: isotropic, ar1"),
     ("output_error.covariance", "ar2", "must be one of covariances: isotropic, ar1"),
     ("figures.dpi", None, "must be an integer"),
     ("run.label", "Full Run", "must match"),

@@ -125,9 +125,11 @@ def _contradictions(s: Settings) -> Iterator[str]:
         except (InputError, TypeError) as error:
             yield f"covariances.{name} = {json.dumps(entry)}: {error}"
     longest = s["tokens"]["max_length"]
+    for section, entries in s.items():
+        name = entries.get("covariance", next(iter(s["covariances"])))
+        if name not in s["covariances"]:
+            yield _unknown(f"{section}.covariance", name, s, "covariances")
     for section in ("operator_limit", "output_error"):
-        if s[section]["covariance"] not in s["covariances"]:
-            yield _unknown(f"{section}.covariance", s[section]["covariance"], s, "covariances")
         for law in s[section]["laws"]:
             if law not in s["tokens"]["laws"]:
                 yield _unknown(f"{section}.laws", law, s, "tokens.laws")
