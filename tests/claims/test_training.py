@@ -1,10 +1,17 @@
 """Decision rules of the claims on training: good tables, corrupted tables, controls that pass."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from largeprompt.bayes_endpoint import end_point, interval_end
-from largeprompt.claims import theorem_5_1, theorem_5_1_alpha, theorem_5_1_rate
+from largeprompt.claims import (
+    corollary_d_3,
+    lemma_d_1,
+    theorem_5_1,
+    theorem_5_1_alpha,
+    theorem_5_1_rate,
+)
 from largeprompt.claims.decision import Verdict
 
 REACHED = {"excess": 1e-8, "end_point": 0.01}
@@ -124,3 +131,74 @@ def test_rate_minds_its_control():
     assert theorem_5_1_rate.decide([table.query("law == 'gaussian'")], RATE).verdict is (
         Verdict.INCONCLUSIVE
     )
+
+
+def trajectory() -> pd.DataFrame:
+    rows = []
+    for model in ("reduced", "factorised"):
+        for L in (10, 100, 10**6):
+            same = (model, "same", "path", L)
+            for t in (0.0, 1.0, 2.0):
+                rows.append((*same, "distance", t, t / L))
+                if L != 100:
+                    rows.append((model, "other", "path", L, "distance", t, 1.0))
+                if t > 0:
+                    rows.append((*same, "log10_envelope", t, np.log10(t / L) + t))
+            rows.append((*same, "sup_distance", 2.0, 2 / L))
+            rows.append((*same, "useful_time", 2.0, 0.5))
+            rows.append((*same, "risk_gap", 2.0, 1 / L))
+            rows.append((model, "same", "ball", L, "risk_gap", 2.0, L**-0.1))
+            if L != 100:
+                rows.append((model, "other", "path", L, "sup_distance", 2.0, 1.0))
+        rows += [
+            ("reduced", "same", "growing", L, "risk_gap", 2.0, 1.0 + L / 1e6)
+            for L in (10, 100, 10**6)
+            if model == "reduced"
+        ]
+    return pd.DataFrame(rows, columns=lemma_d_1.COLUMNS)
+
+
+LEMMA, COROLLARY = {"ratio": 0.05}, {"ratio": 0.5}
+
+
+def changed(start, points, quantity, L, value) -> pd.DataFrame:
+    table = trajectory()
+    chosen = (table["start"] == start) & (table["points"] == points) & (table["L"] == L)
+    table.loc[chosen & (table["quantity"] == quantity), "value"] = value
+    return table
+
+
+def test_stability_is_reproduced_when_distances_are_below_the_envelope_and_fall():
+    assert lemma_d_1.decide([trajectory()], LEMMA).verdict is Verdict.REPRODUCED
+    assert corollary_d_3.decide([trajectory()], COROLLARY).verdict is Verdict.REPRODUCED
+
+
+@pytest.mark.parametrize(
+    ("quantity", "L", "value"),
+    [("log10_envelope", 100, -3.0), ("sup_distance", 10**6, 0.1), ("sup_distance", 100, 0.3)],
+)
+def test_lemma_d_1_notices_a_distance_that_is_too_large(quantity, L, value):
+    table = changed("same", "path", quantity, L, value)
+    assert lemma_d_1.decide([table], LEMMA).verdict is Verdict.NOT_REPRODUCED
+
+
+def test_lemma_d_1_minds_its_control():
+    close = changed("other", "path", "sup_distance", 10**6, 1e-6)
+    enclosed = changed("other", "path", "distance", 10**6, 1e-9)
+    enclosed.loc[(enclosed["start"] == "other") & (enclosed["L"] == 10), "value"] = 1e-3
+    absent = trajectory().query("start == 'same'")
+    for table in (close, enclosed, absent):
+        assert lemma_d_1.decide([table], LEMMA).verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("points", "L", "value"), [("ball", 10**6, 0.7), ("path", 100, 0.5)])
+def test_corollary_d_3_notices_a_gap_that_stays(points, L, value):
+    table = changed("same", points, "risk_gap", L, value)
+    assert corollary_d_3.decide([table], COROLLARY).verdict is Verdict.NOT_REPRODUCED
+
+
+def test_corollary_d_3_minds_its_control():
+    table = changed("same", "growing", "risk_gap", 10**6, 0.1)
+    assert corollary_d_3.decide([table], COROLLARY).verdict is Verdict.INCONCLUSIVE
+    table = trajectory().query("points != 'growing'")
+    assert corollary_d_3.decide([table], COROLLARY).verdict is Verdict.INCONCLUSIVE

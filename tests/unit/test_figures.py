@@ -20,6 +20,7 @@ from largeprompt.figures import (
     prompt_length_map,
     rate_exponent,
     training_curves,
+    trajectory,
 )
 from largeprompt.figures.style import rendered, style
 
@@ -109,7 +110,16 @@ def tables() -> dict:
         for d in (1, 5)
         for norm in (0.5, 2.0)
     ]
+    paths = [
+        (model, "same", "path", L, quantity, t, t / L)
+        for model in ("reduced", "factorised")
+        for L in (10, 100)
+        for quantity in ("distance", "log10_envelope", "sup_distance", "gradient_gap")
+        for t in (0.5, 1.0)
+    ]
+    paths += [("reduced", "same", "ball", L, "risk_gap", 1.0, 1 / L) for L in (10, 100)]
     return {
+        trajectory: pd.DataFrame(paths, columns=trajectory.COLUMNS),
         bayes_convergence: pd.DataFrame(convergence, columns=bayes_convergence.COLUMNS),
         bound_constants: pd.DataFrame(constants, columns=bound_constants.COLUMNS),
         controls: pd.DataFrame(laws_apart, columns=controls.COLUMNS),
