@@ -14,7 +14,7 @@ import numpy as np
 from largeprompt.errors import InputError
 from largeprompt.score_sums import covariance_sums, weight_sums
 from largeprompt.score_table import ScoreMomentTable, TableValues, cached_table
-from largeprompt.score_validation import prompt_lengths, scales
+from largeprompt.score_validation import LARGEST_GRADIENT_L, prompt_lengths, scales
 
 __all__ = [
     "GradientMoments",
@@ -73,7 +73,11 @@ def score_moments(s: Any, L: Any) -> ScoreMoments:
 
 
 def gradient_moments(s: Any, L: Any) -> GradientMoments:
-    """Scalars of the gradient errors at every pair of `s` and `L` (eq. 1.9); errors as above."""
+    """Scalars of the gradient errors at every pair of `s` and `L` <= 1e24 (eq. 1.9).
+
+    Errors as above.
+    """
+    prompt_lengths(L, LARGEST_GRADIENT_L)
     return GradientMoments(*_at_each_pair(covariance_sums, 5, *_broadcast(s, L)))
 
 

@@ -8,6 +8,7 @@ from largeprompt.errors import InputError
 
 LARGEST_S = 1e4  # the work grows with s; beyond, q = 1 to four digits
 LARGEST_L = 1e50
+LARGEST_GRADIENT_L = 1e24  # beyond, the gradient moments lose digits to cancellation
 
 
 def scales(s: Any, name: str = "s") -> np.ndarray:
@@ -19,12 +20,12 @@ def scales(s: Any, name: str = "s") -> np.ndarray:
     return values
 
 
-def prompt_lengths(L: Any) -> np.ndarray:
-    """`L` as float64. Raises InputError unless every value is an integer from 1 to 1e50."""
+def prompt_lengths(L: Any, largest: float = LARGEST_L) -> np.ndarray:
+    """`L` as float64. Raises InputError unless every value is an integer from 1 to `largest`."""
     values = _numbers(L, "L")
-    bad = values[~((values >= 1) & (values <= LARGEST_L) & (values == np.floor(values)))]
+    bad = values[~((values >= 1) & (values <= largest) & (values == np.floor(values)))]
     if bad.size:
-        raise InputError(f"L={bad[0]}: a prompt length is an integer from 1 to {LARGEST_L:g}")
+        raise InputError(f"L={bad[0]}: a prompt length is an integer from 1 to {largest:g}")
     return values
 
 

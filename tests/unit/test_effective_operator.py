@@ -7,7 +7,7 @@ from largeprompt.effective_operator import linear_moments, softmax_moments
 
 
 def attended(rng, s, L, prompts, attention):
-    """Attended tokens (prompt, 2) for a = (s, 0) and tokens N(0, I): score and another direction."""
+    """Attended tokens (prompt, 2) for a = (s, 0) and tokens N(0, I): along a and across it."""
     tokens = rng.standard_normal((prompts, L, 2))
     scores = s * tokens[..., 0]
     if attention == "softmax":

@@ -56,6 +56,9 @@ BAD = [
     ("tokens.laws", ["cauchy"], "must be one of gaussian, rademacher, cube, mixture"),
     ("tokens.laws", ["rademacher"], "must be one of tokens.laws: rademacher"),
     ("operator_limit.lengths", [1, 5000], "must be <= tokens.max_length = 4096"),
+    ("output_error.fit_from", 4096, "must leave at least 2 lengths"),
+    ("output_error.calibrate_to", 4096, "must leave at least 1 length"),
+    ("operator_limit.lengths", [4096], "must hold at least 2"),
     ("output_error.sigmas", [0.5], "must be >= 1"),
     ("kernel_swap.covariance", "ar2", "must be one of covariances: isotropic, ar1"),
     ("output_error.covariance", "ar2", "must be one of covariances: isotropic, ar1"),
@@ -94,8 +97,8 @@ def test_missing_key_is_refused_by_name(config):
 
 def test_numbers_spelt_as_strings_mean_the_numbers(config):
     plain = checked(config, SCHEMA)
-    put(config, "sgd.learning_rate", "1e-2")
-    put(config, "sgd.steps", "3e4")
+    put(config, "sgd.learning_rate", "1e-3")
+    put(config, "sgd.steps", "3e5")
     put(config, "sgd.lengths", [str(L) for L in config["sgd"]["lengths"]])
     put(config, "covariances.ar1.rho", ".5")
     assert canonical(checked(config, SCHEMA)) == canonical(plain)
