@@ -146,7 +146,8 @@ def _bound_contradictions(s: Settings) -> Iterator[str]:
     lengths, fit_from, calibrate_to = s["lengths"], s["fit_from"], s["calibrate_to"]
     if sum(L >= fit_from for L in lengths) < 2:
         yield f"output_error.fit_from = {fit_from}: must leave at least 2 lengths to fit"
-    if not any(2 <= L <= calibrate_to for L in lengths) or max(lengths) <= calibrate_to:
+    testing = [L for L in lengths if L > calibrate_to]
+    if not testing or not any(2 <= L <= calibrate_to for L in lengths):
         yield (
             f"output_error.calibrate_to = {calibrate_to}: must leave at least 1 length "
             "from 2 on to set c1 and 1 to test it"
