@@ -1,4 +1,4 @@
-"""Time of exact numbers beside the simulation that they replace: `python benchmarks/exact_engine.py`.
+"""Time of exact numbers beside the simulations they replace: `python benchmarks/exact_engine.py`.
 
 Run from the root of the repository in its environment, on an idle machine. Every ratio compares
 times of this one run on one core; a simulation too long to wait for is timed in part and scaled up.
