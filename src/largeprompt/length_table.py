@@ -10,12 +10,11 @@ import math
 import numpy as np
 
 from largeprompt.gaussian_cubature import length_rule
+from largeprompt.kernels import length_lookup as kernel
 from largeprompt.score_moments import ScoreMomentTable, cached_table
 
 _CELLS_PER_UNIT = 256
-_DEGREE = 5
-_CHUNK = 4096  # nodes that stay in cache together
-_SMALLEST_RHO, _SMALLEST_S = 0.5, 4.0  # ranges that every table covers
+_SMALLEST_RHO, _SMALLEST_S = 2.0, 4.0  # ranges that every table covers
 
 
 class LengthTable:
@@ -24,35 +23,28 @@ class LengthTable:
     def __init__(self, L: int, d: int, rho_max: float) -> None:
         self.rho_max = rho_max
         self._cells = math.ceil(_CELLS_PER_UNIT * rho_max)
-        t = np.cos(np.pi * (np.arange(_DEGREE + 1) + 0.5) / (_DEGREE + 1))
+        t = np.cos(np.pi * (np.arange(kernel.DEGREE + 1) + 0.5) / (kernel.DEGREE + 1))
         rho = (np.arange(self._cells) + (1 + t[:, None]) / 2) * (rho_max / self._cells)
         values = _length_averages(L, d, rho, rho_max)  # (function, node, cell)
         powers = np.linalg.solve(np.vander(t, increasing=True), values)
         self._coefficients = np.ascontiguousarray(powers.transpose(1, 0, 2))
 
-    def __call__(self, rho: np.ndarray, order: int) -> np.ndarray:
-        """(order + 1, 3, *rho.shape): derivatives in rho, which must lie in [0, rho_max]."""
-        result = np.empty((order + 1, 3, rho.size))
-        flat = rho.ravel()
-        for first in range(0, rho.size, _CHUNK):
-            part = slice(first, first + _CHUNK)
-            self._horner(flat[part], result[:, :, part])
-        return result.reshape(order + 1, 3, *rho.shape)
+    def derivatives(self, rho: np.ndarray) -> np.ndarray:
+        """(3, 3, *rho.shape): values, slopes and curvatures in rho, all within [0, rho_max]."""
+        found = kernel.derivatives(rho.ravel(), self._coefficients, self._cells / self.rho_max)
+        return found.reshape(3, kernel.FUNCTIONS, *rho.shape)
 
-    def _horner(self, rho: np.ndarray, result: np.ndarray) -> None:
-        """Fill `result` with all derivatives in one pass over the coefficients."""
-        position = rho * (self._cells / self.rho_max)
-        cell = np.minimum(position.astype(np.intp), self._cells - 1)
-        t = 2 * (position - cell) - 1
-        result[0], result[1:] = self._coefficients[-1].take(cell, axis=1), 0.0
-        for coefficients in self._coefficients[-2::-1]:
-            for n in range(len(result) - 1, 0, -1):
-                result[n] *= t
-                result[n] += result[n - 1]
-            result[0] *= t
-            result[0] += coefficients.take(cell, axis=1)
-        for n in range(1, len(result)):
-            result[n] *= math.factorial(n) * (2 * self._cells / self.rho_max) ** n
+    def gradient_moments(
+        self,
+        rho: np.ndarray,
+        means: np.ndarray,
+        variance: np.ndarray,
+        targets: np.ndarray,
+        powers: tuple[np.ndarray, ...],
+    ) -> tuple[np.ndarray, ...]:
+        """What `kernels.length_lookup` sums for the gradient, at rho within [0, rho_max]."""
+        table = self._coefficients, self._cells / self.rho_max
+        return kernel.gradient_moments(rho, means, variance, targets, powers, *table)
 
 
 def length_table(L: int, d: int, rho_max: float) -> LengthTable:

@@ -36,7 +36,7 @@ class BilinearRisk:
         gradient_U = 2 * (scores @ spread - linear)
         gradient_v = 2 * (outputs @ v - np.einsum("ijx,jx->i", self._cross, U))
         value = self._constant + v @ outputs @ v - 2 * np.sum(linear * U)
-        return float(value), self._join(gradient_U, gradient_v)
+        return float(value), join(gradient_U, gradient_v)
 
     def hessian(self, theta: np.ndarray) -> np.ndarray:
         """Second derivatives (D D + D, D D + D)."""
@@ -66,9 +66,14 @@ class BilinearRisk:
         D = self.problem.d + 1
         return theta[: D * D].reshape(D, D)[:, : D - 1], theta[D * D :]
 
-    def _join(self, gradient_U: np.ndarray, gradient_v: np.ndarray) -> np.ndarray:
-        square = np.pad(gradient_U, ((0, 0), (0, 1)))
-        return np.concatenate([square.ravel(), gradient_v])
+
+def join(gradient_U: np.ndarray, gradient_v: np.ndarray) -> np.ndarray:
+    """One vector from the gradients in U (D, d) and v (D,); the last column of U never acts."""
+    D = len(gradient_v)
+    joined = np.zeros(D * D + D)
+    joined[: D * D].reshape(D, D)[:, :-1] = gradient_U
+    joined[D * D :] = gradient_v
+    return joined
 
 
 def _covariance_products(problem: Problem) -> np.ndarray:

@@ -5,6 +5,7 @@ averaged over directions of the query times tasks, with the length of the query 
 beforehand; every sum over nodes is a matrix product.
 """
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -12,9 +13,16 @@ from typing import NamedTuple
 import numpy as np
 
 from largeprompt.gaussian_cubature import gaussian_rule, half_sphere_rule
-from largeprompt.length_table import length_table
-from largeprompt.risk_bilinear import BilinearRisk
+from largeprompt.length_table import LengthTable, length_table
+from largeprompt.risk_bilinear import BilinearRisk, join
 from largeprompt.risk_problem import Problem, square_root
+
+
+class _Power(NamedTuple):
+    """The symmetric tensor power x ⊗ ... ⊗ x of the directions by its distinct entries."""
+
+    entries: np.ndarray  # (distinct, query), times the weight of the direction
+    places: np.ndarray  # (d, ..., d), where each entry of the tensor is among the distinct ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +31,7 @@ class _Nodes:
 
     x: np.ndarray  # (query, d)
     squares: np.ndarray  # (query, d d), x x^T
-    query_weights: np.ndarray  # (query, 1)
+    powers: tuple[_Power, ...]  # of degree 0 to 4
     w: np.ndarray  # (task, d)
     targets: np.ndarray  # (task, query), w·x
     Gamma: np.ndarray  # (task, D, D)
@@ -56,24 +64,18 @@ class SoftmaxRisk:
     def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """Risk and its gradient, at parameters (D D + D,)."""
         value, gradient = self._infinite.value_and_gradient(theta)
-        forms = self._forms(theta)
-        (of_square, of_variance, of_product), slopes = self._averages(forms, order=1)
-        nodes, m, n, y = self._nodes, forms.means, forms.output_variance, self._nodes.targets
-        x = nodes.query_weights * nodes.x
-        by_mean = (of_square * m + of_product * y) @ x  # (task, d)
-        by_target = (of_product * m) @ x
-        variance = of_variance @ nodes.query_weights  # (task, 1)
-        added = np.sum(by_mean * forms.slopes + by_target * nodes.w, axis=1) + (variance * n)[:, 0]
-        by_rho = (slopes[0] * m + 2 * slopes[2] * y) * m + slopes[1] * n
-        second = (by_rho @ (nodes.query_weights * nodes.squares)).reshape(forms.rho.shape[0], -1)
-        tasks = nodes.task_weights[:, None]
-        first, second = 2 * tasks * by_mean, tasks * second
-        gradient_v = np.einsum("tia,ta->i", forms.scores, first)
-        gradient_v += 2 * (tasks * variance)[:, 0] @ forms.outputs
-        second = second.reshape(-1, self.problem.d, self.problem.d)
-        gradient_U = forms.outputs.T @ first + 2 * np.einsum("tia,tax->ix", forms.scores, second)
-        total = float(nodes.task_weights @ added)
-        return value + total, gradient + _join(gradient_U, gradient_v)
+        forms, nodes = self._forms(theta), self._nodes
+        powers = tuple(power.entries for power in nodes.powers[:3])
+        moments = self._table(forms).gradient_moments(
+            *(forms.rho, forms.means, forms.output_variance, nodes.targets, powers)
+        )
+        by_mean, by_target, variance, second = map(self._over_tasks, moments, (1, 1, 0, 2))
+        added = np.sum(by_mean * forms.slopes + by_target * nodes.w)
+        added += variance @ forms.output_variance[:, 0]
+        gradient_v = np.tensordot(by_mean, forms.scores, ((0, 1), (0, 2)))
+        gradient_v += variance @ forms.outputs
+        gradient_U = forms.outputs.T @ by_mean + (forms.scores @ second).sum(axis=0)
+        return value + float(added), gradient + 2 * join(gradient_U, gradient_v)
 
     def hessian(self, theta: np.ndarray) -> np.ndarray:
         """Second derivatives (D D + D, D D + D)."""
@@ -95,31 +97,32 @@ class SoftmaxRisk:
         slopes = outputs @ U
         return _Forms(scores, outputs, (outputs @ v)[:, None], slopes, slopes @ nodes.x.T, rho)
 
-    def _averages(self, forms: _Forms, order: int) -> np.ndarray:
-        """(order + 1, 3, task, query): averages over the length, and their rho-derivatives."""
-        table = length_table(int(self.problem.L), self.problem.d, float(forms.rho.max()))
-        return table(forms.rho, order)
+    def _table(self, forms: _Forms) -> LengthTable:
+        return length_table(int(self.problem.L), self.problem.d, float(forms.rho.max()))
+
+    def _moments(self, factors: np.ndarray, degree: int) -> np.ndarray:
+        """Sums of factors (task, query) times the power of x, per weighted task: (task, d, ...)."""
+        return self._over_tasks(factors @ self._nodes.powers[degree].entries.T, degree)
+
+    def _over_tasks(self, distinct: np.ndarray, degree: int) -> np.ndarray:
+        """Symmetric tensors (task, d, ...) from their distinct entries, times weights of tasks."""
+        weighted = self._nodes.task_weights[:, None] * distinct
+        return weighted[:, self._nodes.powers[degree].places]
 
     def _curvature_sums(self, forms: _Forms) -> dict[str, np.ndarray]:
         """Moments of the directions, per task, against the second derivatives of the integrand."""
-        weights = self._nodes.task_weights[:, None]
-        values, slopes, curvatures = self._averages(forms, order=2) * weights
-        d, nodes, m, n = self.problem.d, self._nodes, forms.means, forms.output_variance
-        y, x = nodes.targets, nodes.query_weights * nodes.x
-        squares = nodes.query_weights * nodes.squares
-        cubes = np.einsum("qa,qb->qab", x, nodes.squares).reshape(len(x), -1)
-        fourths = np.einsum("qa,qb->qab", squares, nodes.squares).reshape(len(x), -1)
+        values, slopes, curvatures = self._table(forms).derivatives(forms.rho)
+        m, n, y = forms.means, forms.output_variance, self._nodes.targets
         by_rho = (slopes[0] * m + 2 * slopes[2] * y) * m + slopes[1] * n
         by_rho_twice = (curvatures[0] * m + 2 * curvatures[2] * y) * m + curvatures[1] * n
-        by_rho_and_mean = 2 * (slopes[0] * m + slopes[2] * y)
         return {
-            "mean": 2 * (values[0] * m + values[2] * y) @ x,
-            "variance": (values[1] @ nodes.query_weights)[:, 0],
-            "mean_mean": (2 * values[0] @ squares).reshape(-1, d, d),
-            "rho": (by_rho @ squares).reshape(-1, d, d),
-            "rho_variance": (slopes[1] @ squares).reshape(-1, d, d),
-            "rho_mean": (by_rho_and_mean @ cubes).reshape(-1, d, d, d),
-            "rho_rho": (by_rho_twice @ fourths).reshape(-1, d, d, d, d),
+            "variance": self._moments(values[1], 0),
+            "mean": 2 * self._moments(values[0] * m + values[2] * y, 1),
+            "mean_mean": 2 * self._moments(values[0], 2),
+            "rho": self._moments(by_rho, 2),
+            "rho_variance": self._moments(slopes[1], 2),
+            "rho_mean": 2 * self._moments(slopes[0] * m + slopes[2] * y, 3),
+            "rho_rho": self._moments(by_rho_twice, 4),
         }
 
 
@@ -135,29 +138,37 @@ def _nodes(problem: Problem, query_degree: int, task_degree: int) -> _Nodes:
     Gamma[:, :-1, -1] = Gamma[:, -1, :-1] = signal
     Gamma[:, -1, -1] = np.sum(signal * w, axis=1) + problem.noise_variance
     squares = (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
-    weights = directions.weights[:, None]
-    return _Nodes(x, squares, weights, w, w @ x.T, Gamma, tasks.weights)
+    powers = tuple(_power(x, directions.weights, degree) for degree in range(5))
+    return _Nodes(x, squares, powers, w, w @ x.T, Gamma, tasks.weights)
 
 
-def _join(gradient_U: np.ndarray, gradient_v: np.ndarray) -> np.ndarray:
-    return np.concatenate([np.pad(gradient_U, ((0, 0), (0, 1))).ravel(), gradient_v])
+def _power(x: np.ndarray, weights: np.ndarray, degree: int) -> _Power:
+    d = x.shape[1]
+    distinct = list(itertools.combinations_with_replacement(range(d), degree))
+    entries = [weights * math.prod(x.T[list(indices)]) for indices in distinct]
+    place = {indices: i for i, indices in enumerate(distinct)}
+    places = [place[tuple(sorted(i))] for i in itertools.product(range(d), repeat=degree)]
+    return _Power(np.array(entries), np.reshape(places, (d,) * degree))
 
 
 def _assemble(Gamma: np.ndarray, forms: _Forms, sums: dict[str, np.ndarray]) -> np.ndarray:
     """Second derivatives in (U by rows, v) from the sums over directions (equation 3.8)."""
-    D, d = forms.scores.shape[1:]
+    tasks, D, d = forms.scores.shape
     G, nu = forms.scores, forms.outputs
-    twice = np.einsum("tia,tabx->tibx", G, sums["rho_mean"])  # one index carried to outputs
-    of_pair = 2 * np.einsum("tjb,tibx->tijx", G, twice)
-    flat = G.transpose(0, 2, 1)
-    fourth = sums["rho_rho"].transpose(0, 2, 4, 1, 3)  # (task, x, y, a, b)
-    fourth = 4 * np.einsum("tjkxy->jxky", _sandwich(flat, fourth))
-    third = 2 * np.einsum("tia,tayx,tk->ixky", G, sums["rho_mean"], nu, optimize=True)
+    # one index of the third moments taken to outputs, (task, D, d, d)
+    cubes = (G @ sums["rho_mean"].reshape(tasks, d, -1)).reshape(tasks, D, d, d)
+    of_pair = 2 * np.tensordot(cubes, G, ((0, 2), (0, 2))).transpose(0, 2, 1)
+    third = 2 * np.tensordot(cubes, nu, (0, 0)).transpose(0, 2, 3, 1)
+    fourth = sums["rho_rho"].reshape(tasks, -1, d) @ G.transpose(0, 2, 1)  # (task, a x y, k)
+    fourth = np.tensordot(G, fourth.reshape(tasks, d, -1), ((0, 2), (0, 1)))  # (j, x y k)
+    fourth = 4 * fourth.reshape(D, d, d, D).transpose(0, 1, 3, 2)
     UU = fourth + third + third.transpose(2, 3, 0, 1)
     UU += 2 * np.tensordot(Gamma, sums["rho"], (0, 0)).transpose(0, 2, 1, 3)
-    UU += np.einsum("tj,tk,txy->jxky", nu, nu, sums["mean_mean"], optimize=True)
+    pairs = (nu[:, :, None] * nu[:, None, :]).reshape(tasks, -1)
+    mean_mean = pairs.T @ sums["mean_mean"].reshape(tasks, -1)
+    UU += mean_mean.reshape(D, D, d, d).transpose(0, 2, 1, 3)
     carried = G @ sums["mean_mean"]  # (task, D, d)
-    vU = of_pair.sum(axis=0) + np.einsum("tix,tj->ijx", carried, nu)
+    vU = of_pair + np.einsum("tix,tj->ijx", carried, nu)
     vU += np.tensordot(Gamma, sums["mean"], (0, 0))
     vU += 4 * np.einsum("ti,tjx->ijx", nu, G @ sums["rho_variance"])
     vv = np.tensordot(carried, G, ((0, 2), (0, 2)))
@@ -169,12 +180,3 @@ def _assemble(Gamma: np.ndarray, forms: _Forms, sums: dict[str, np.ndarray]) -> 
     hessian[rows, D * D :] = vU.reshape(D, D * d).T
     hessian[D * D :, D * D :] = vv
     return hessian
-
-
-def _sandwich(factors: np.ndarray, moments: np.ndarray) -> np.ndarray:
-    """sum_ab factors_aj moments_xyab factors_bk, per task: (task, j, k, x, y)."""
-    tasks, d, D = factors.shape
-    right = moments.reshape(tasks, -1, d) @ factors  # (task, x y a, k)
-    right = right.reshape(tasks, d * d, d, D).transpose(0, 2, 1, 3).reshape(tasks, d, -1)
-    both = factors.transpose(0, 2, 1) @ right  # (task, j, x y k)
-    return both.reshape(tasks, D, d, d, D).transpose(0, 1, 4, 2, 3)

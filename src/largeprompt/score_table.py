@@ -14,6 +14,7 @@ from largeprompt.score_sums import participation
 from largeprompt.score_validation import prompt_lengths, scales
 
 _TAIL = 2e-13  # largest trailing Chebyshev coefficient of a resolved function
+_COUNTS = (32, 64, 128, 256)  # of Chebyshev coefficients on a segment, the first nearly always do
 _CELLS_PER_UNIT = 16
 _DEGREE = 9
 
@@ -44,7 +45,7 @@ class ScoreMomentTable:
             raise InputError(f"L={L}, s_max={s_max}: one prompt length and s_max > 0 are needed")
         self.L = int(self._L)
         self._cells = math.ceil(_CELLS_PER_UNIT * max(1.0, self.s_max))
-        self._coefficients = self._piecewise(self._resolved())
+        self._coefficients = self._piecewise()
 
     def __call__(self, s: Any) -> TableValues:
         """Values at `s`; a tensor gives tensors that can be differentiated twice in s."""
@@ -78,35 +79,45 @@ class ScoreMomentTable:
         scale = (2 * self._cells / self.s_max) ** np.arange(order + 1)
         return (result * scale[:, None, None]).reshape(order + 1, 2, *s.shape)
 
-    def _resolved(self) -> np.ndarray:
-        """Chebyshev coefficients in s of (ln q, kappa / q), refined until their tail is noise."""
-        count = 64
-        values = self._nodes(np.arange(count + 1) / count)
-        while True:
-            coefficients = _chebyshev_coefficients(values)
-            if np.abs(coefficients[-count // 8 :]).max() < _TAIL or count >= 4096:
-                return coefficients
-            refined = np.empty((2 * count + 1, 2))
-            refined[::2] = values
-            refined[1::2] = self._nodes((2 * np.arange(count) + 1) / (2 * count))
-            values, count = refined, 2 * count
-
-    def _nodes(self, angle: np.ndarray) -> np.ndarray:
-        s = self.s_max * np.cos(0.5 * math.pi * angle) ** 2
-        return np.array([_log_q_and_ratio(value, self._L) for value in s])
-
-    def _piecewise(self, coefficients: np.ndarray) -> np.ndarray:
+    def _piecewise(self) -> np.ndarray:
         """(degree + 1, function, cell): q and h on each cell as polynomials in t in [-1, 1]."""
         t = np.cos(math.pi * (np.arange(_DEGREE + 1) + 0.5) / (_DEGREE + 1))
-        x = (2 * np.arange(self._cells) + 1 + t[:, None]) / self._cells - 1  # (node, cell)
-        log_q, ratio = chebyshev.chebval(x, coefficients)
+        s = (np.arange(self._cells) + (1 + t[:, None]) / 2) * (self.s_max / self._cells)
+        log_q, ratio = _log_q_and_ratio(s, self.L)
         q = np.exp(log_q)
         values = np.stack([q, 1 - 2 * q + q * ratio])  # (function, node, cell)
         return np.linalg.solve(np.vander(t, increasing=True), values).transpose(1, 0, 2)
 
 
-def _log_q_and_ratio(s: float, L: np.ndarray) -> tuple[float, float]:
-    (q,), (kappa,) = participation(s, L.reshape(1))
+def _log_q_and_ratio(s: np.ndarray, L: int) -> np.ndarray:
+    """(2, *s.shape): ln q and kappa / q, from segments [0, 1], [1, 2], [2, 4], [4, 8], ..."""
+    result = np.empty((2, *s.shape))
+    segment = np.frexp(np.maximum(s, 0.5))[1]
+    for k in np.unique(segment):
+        low, high = _ends(k)
+        x = (2 * s[segment == k] - low - high) / (high - low)
+        result[:, segment == k] = chebyshev.chebval(x, _resolved(L, int(k)))
+    return result
+
+
+def _ends(segment: int) -> tuple[float, float]:
+    return (2.0 ** (segment - 1) if segment else 0.0), 2.0**segment
+
+
+@functools.lru_cache(maxsize=256)
+def _resolved(L: int, segment: int) -> np.ndarray:
+    """Chebyshev coefficients (power, function) on a segment, as many as bring the tail to noise."""
+    low, high = _ends(segment)
+    for count in _COUNTS:
+        s = low + (high - low) * np.cos(0.5 * math.pi * np.arange(count + 1) / count) ** 2
+        coefficients = _chebyshev_coefficients(np.array([_sums(value, L) for value in s]))
+        if np.abs(coefficients[-count // 8 :]).max() < _TAIL:
+            break
+    return coefficients
+
+
+def _sums(s: float, L: int) -> tuple[float, float]:
+    (q,), (kappa,) = participation(s, np.array([L]))
     return math.log(q), kappa / q
 
 
