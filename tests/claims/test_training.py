@@ -8,8 +8,10 @@ from largeprompt.bayes_endpoint import end_point, interval_end
 from largeprompt.claims import (
     corollary_d_3,
     lemma_d_1,
+    theorem_4_3,
     theorem_5_1,
     theorem_5_1_alpha,
+    theorem_5_1_finite_l,
     theorem_5_1_rate,
 )
 from largeprompt.claims.decision import Verdict
@@ -202,3 +204,77 @@ def test_corollary_d_3_minds_its_control():
     assert corollary_d_3.decide([table], COROLLARY).verdict is Verdict.INCONCLUSIVE
     table = trajectory().query("points != 'growing'")
     assert corollary_d_3.decide([table], COROLLARY).verdict is Verdict.INCONCLUSIVE
+
+
+EPS = (0.1, 0.01)
+
+
+def transfer() -> pd.DataFrame:
+    """Excess 1 / L, with L(eps) of each series."""
+    rows = []
+    for case, start in (("a", "theorem"), ("b", "random")):
+        for L in (10.0, 1000.0, np.inf):
+            rows += [(case, start, "trained", L, "converged", 1.0)]
+            rows += [(case, start, "trained", L, "growth", 1e-15)]
+        rows += [(case, start, "trained", 1 / eps, "excess eps", eps) for eps in EPS]
+        rows += [(case, start, "zero", np.inf, "excess eps", eps) for eps in EPS]
+        if start == "theorem":
+            rows += [(case, start, "trained", 1 / eps, "bayes_excess eps", eps) for eps in EPS]
+            rows += [(case, start, "identity", np.inf, "bayes_excess eps", eps) for eps in EPS]
+            for L in (10.0, 1000.0):
+                rows += [
+                    (case, start, "trained", L, "product_error", 1 / L),
+                    (case, start, "trained", L, "distance", 0.4),
+                    (case, start, "trained", L, "above_best", 1e-9),
+                ]
+    return pd.DataFrame(rows, columns=theorem_4_3.COLUMNS)
+
+
+TRANSFER = [(theorem_4_3, {"growth": 1e-5}), (theorem_5_1_finite_l, {"product": 0.01})]
+
+
+@pytest.mark.parametrize(("claim", "tolerance"), TRANSFER)
+def test_limits_are_reproduced_when_every_eps_has_a_length(claim, tolerance):
+    assert claim.decide([transfer()], tolerance).verdict is Verdict.REPRODUCED
+
+
+def test_scaling_of_the_required_length_is_reported():
+    lengths = theorem_4_3.lengths_for(transfer(), "trained", "excess")
+    np.testing.assert_allclose(theorem_4_3.scaling(lengths), 1.0)
+
+
+@pytest.mark.parametrize(("claim", "tolerance"), TRANSFER)
+@pytest.mark.parametrize("eps", EPS)
+def test_an_eps_without_a_length_is_noticed(claim, tolerance, eps):
+    table = transfer()
+    chosen = (table["series"] == "trained") & (table["value"] == eps) & (table["case"] == "a")
+    table.loc[chosen & table["quantity"].str.endswith(" eps"), "L"] = np.inf
+    assert claim.decide([table], tolerance).verdict is Verdict.NOT_REPRODUCED
+
+
+@pytest.mark.parametrize(("claim", "tolerance"), TRANSFER)
+def test_a_flow_that_did_not_converge_decides_nothing(claim, tolerance):
+    table = transfer()
+    table.loc[(table["quantity"] == "converged") & (table["L"] == 1000), "value"] = 0.0
+    assert claim.decide([table], tolerance).verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("claim", "tolerance", "quantity"),
+    [(*TRANSFER[0], "growth"), (*TRANSFER[1], "product_error")],
+)
+def test_a_rising_risk_or_a_wrong_product_is_noticed(claim, tolerance, quantity):
+    table = transfer()
+    table.loc[table["quantity"] == quantity, "value"] = 0.1
+    assert claim.decide([table], tolerance).verdict is Verdict.NOT_REPRODUCED
+
+
+@pytest.mark.parametrize(
+    ("claim", "tolerance", "series"), [(*TRANSFER[0], "zero"), (*TRANSFER[1], "identity")]
+)
+def test_limits_mind_their_controls(claim, tolerance, series):
+    passing = transfer()
+    passing.loc[passing["series"] == series, "L"] = 10.0
+    absent = transfer().query(f"series != '{series}'")
+    for table in (passing, absent):
+        assert claim.decide([table], tolerance).verdict is Verdict.INCONCLUSIVE

@@ -21,6 +21,7 @@ from largeprompt.figures import (
     rate_exponent,
     training_curves,
     trajectory,
+    transfer,
 )
 from largeprompt.figures.style import rendered, style
 
@@ -118,7 +119,15 @@ def tables() -> dict:
         for t in (0.5, 1.0)
     ]
     paths += [("reduced", "same", "ball", L, "risk_gap", 1.0, 1 / L) for L in (10, 100)]
+    limits = [
+        ("d=1", "theorem", "trained", L, quantity, 1 / L)
+        for L in (10.0, 100.0)
+        for quantity in ("excess", "distance", "product_error")
+    ]
+    limits += [("d=1", "theorem", "trained", 10 / e, "excess eps", e) for e in (0.1, 1.0)]
+    limits += [("d=1", "theorem", "zero", L, "excess", 1.0) for L in (10.0, 100.0)]
     return {
+        transfer: pd.DataFrame(limits, columns=transfer.COLUMNS),
         trajectory: pd.DataFrame(paths, columns=trajectory.COLUMNS),
         bayes_convergence: pd.DataFrame(convergence, columns=bayes_convergence.COLUMNS),
         bound_constants: pd.DataFrame(constants, columns=bound_constants.COLUMNS),

@@ -1,7 +1,8 @@
-"""Lemma D.1 and Corollary D.3: training at finite prompts beside training at the infinite one.
+"""Lemma D.1, Theorem 4.3: training at finite prompts beside training at the infinite one.
 
 REQUIRED INPUTS  none
 OUTPUTS          results/summary/trajectory.csv
+                 results/summary/transfer.csv
 """
 
 
@@ -27,4 +28,28 @@ rule summarise_trajectory:
         code=code("stages.summarise_trajectory"),
     shell:
         "python -m largeprompt summarise_trajectory --settings {params.settings:q} "
+        "--out table {output.table:q} --log {log:q}"
+
+
+rule summarise_transfer:
+    output:
+        table="results/summary/transfer.csv",
+    log:
+        "logs/summarise_transfer.log",
+    benchmark:
+        "results/benchmarks/summarise_transfer.tsv"
+    params:
+        settings=settings(
+            "transfer.cases",
+            "transfer.lengths",
+            "transfer.eps",
+            "transfer.seed",
+            covariances={
+                case["covariance"]: config["covariances"][case["covariance"]]
+                for case in config["transfer"]["cases"]
+            },
+        ),
+        code=code("stages.summarise_transfer"),
+    shell:
+        "python -m largeprompt summarise_transfer --settings {params.settings:q} "
         "--out table {output.table:q} --log {log:q}"

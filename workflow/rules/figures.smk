@@ -6,6 +6,7 @@ OUTPUTS          figures/{figure}.pdf, figures/{figure}.png
 
 FIGURES = {
     "trajectory": "Lemma D.1",
+    "transfer": "Theorem 4.3",
     "bayes_convergence": "Theorem 5.1",
     "operator_limit": "Lemma 2.1",
     "output_error": "Proposition 3.1",

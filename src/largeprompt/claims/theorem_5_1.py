@@ -34,7 +34,7 @@ def decide(tables: Sequence[pd.DataFrame], tolerance: Mapping[str, float]) -> De
     identity = apart["identity_risk"]
     return Decision(
         measured=f"{good.sum()} of {len(theorem)} flows end there: excess at most "
-        f"{theorem['excess_ratio'].max():.1g}, A b off by {theorem['product_error'].max():.1g}, "
+        f"{theorem['excess_ratio'].max():.1g}, b A off by {theorem['product_error'].max():.1g}, "
         f"b by {theorem['b_error'].max():.1g}, invariant by {theorem['drift'].max():.1g}",
         allowed=f"all; excess {tolerance['excess']:g}, the rest {tolerance['end_point']:g}",
         control=Control(
