@@ -120,9 +120,8 @@ def population_risk(
     means Sigma. Raises InputError as `merged_risk` does, or if U or v has another shape.
     """
     checked = problem(Sigma, noise_variance, task_variance, L, attention, query_covariance)
-    theta = _merged_parameters(U, v, checked)
-    value = _merged(checked).value_and_gradient(theta)[0]
-    return RiskEstimate(value, _error(checked, theta, value))
+    value, error, _ = _evaluated(U, v, checked)
+    return RiskEstimate(value, error)
 
 
 def population_risk_gradient(
@@ -137,11 +136,17 @@ def population_risk_gradient(
 ) -> RiskGradient:
     """`population_risk` and its gradient; the last column of U never acts."""
     checked = problem(Sigma, noise_variance, task_variance, L, attention, query_covariance)
-    theta = _merged_parameters(U, v, checked)
-    value, gradient = _merged(checked).value_and_gradient(theta)
+    value, error, gradient = _evaluated(U, v, checked)
     D = checked.d + 1
-    error = _error(checked, theta, value)
     return RiskGradient(value, error, gradient[: D * D].reshape(D, D), gradient[D * D :])
+
+
+def _evaluated(U: ArrayLike, v: ArrayLike, checked: Problem) -> tuple[float, float, np.ndarray]:
+    """Risk, size of its error, and gradient in the vector (U by rows, v)."""
+    D = checked.d + 1
+    theta = np.concatenate([parameter("U", U, (D, D)).ravel(), parameter("v", v, (D,))])
+    value, gradient = _merged(checked).value_and_gradient(theta)
+    return value, _error(checked, theta, value), gradient
 
 
 def _merged(checked: Problem) -> BilinearRisk | SoftmaxRisk:
@@ -167,8 +172,3 @@ def _degrees(by_dimension: dict, checked: Problem):
             f"dimension {max(by_dimension)} or less"
         )
     return by_dimension[checked.d]
-
-
-def _merged_parameters(U: ArrayLike, v: ArrayLike, checked: Problem) -> np.ndarray:
-    D = checked.d + 1
-    return np.concatenate([parameter("U", U, (D, D)).ravel(), parameter("v", v, (D,))])

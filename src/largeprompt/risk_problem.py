@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from largeprompt.covariances import checked_covariance
 from largeprompt.errors import InputError
 
 ATTENTIONS = ("softmax", "linear")
-_ROUND_OFF = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,32 +69,20 @@ def parameter(name: str, value: ArrayLike, shape: tuple[int, ...]) -> np.ndarray
     return array
 
 
-def square_root(covariance: np.ndarray) -> np.ndarray:
-    """Symmetric square root of a positive semi-definite matrix."""
-    values, vectors = np.linalg.eigh(covariance)
-    return (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
-
-
 def _numbers(name: str, value: ArrayLike) -> np.ndarray:
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         raise InputError(f"{name}: {value!r}, must be an array of numbers") from None
+    if not array.size:
+        raise InputError(f"{name}: empty, must hold numbers")
     if not np.isfinite(array).all():
         raise InputError(f"{name}: holds NaN or infinity, must be finite")
     return array
 
 
 def _covariance(name: str, value: ArrayLike) -> np.ndarray:
-    matrix = _numbers(name, value)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
-        raise InputError(f"{name}: shape {matrix.shape}, must be a square matrix")
-    scale = np.abs(matrix).max()
-    if np.abs(matrix - matrix.T).max() > _ROUND_OFF * scale:
-        raise InputError(f"{name}: not symmetric, must be a covariance matrix")
-    smallest = np.linalg.eigvalsh(matrix)[0]
-    if smallest < -_ROUND_OFF * scale:
-        raise InputError(f"{name}: eigenvalue {smallest:.3g}, must be positive semi-definite")
+    matrix = checked_covariance(name, _numbers(name, value))
     return (matrix + matrix.T) / 2
 
 

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from largeprompt.covariances import square_root
 from largeprompt.gaussian_cubature import gaussian_rule, half_sphere_rule
 from largeprompt.length_table import LengthTable, length_table
 from largeprompt.risk_bilinear import BilinearRisk, join
-from largeprompt.risk_problem import Problem, square_root
+from largeprompt.risk_problem import Problem
 
 
 class _Power(NamedTuple):

@@ -15,8 +15,10 @@ from largeprompt.risk import (
     reduced_training,
 )
 from largeprompt.seeding import stream
+from largeprompt.tasks import RegressionTask
 
 AUTOREGRESSIVE = 0.5 ** np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
+AS_CODED = RegressionTask.as_coded(AUTOREGRESSIVE[:2, :2], 0.1, 1.0).Sigma  # the query is N(0, I)
 PROMPTS = 12_000
 
 
@@ -200,6 +202,74 @@ def test_reduced_risk_is_half_the_population_risk_on_its_family(d, L, attention)
     assert trained == pytest.approx(half, rel=1e-5)
 
 
+def family(A, b):
+    """U (D, D) and v (D,) of the family of Theorem 5.1."""
+    U, v = np.zeros((len(A) + 1, len(A) + 1)), np.zeros(len(A) + 1)
+    U[:-1, :-1], v[-1] = A, b
+    return U, v
+
+
+@pytest.mark.parametrize(
+    ("L", "attention"), [(3, "softmax"), (40, "softmax"), (3, "linear"), (math.inf, "softmax")]
+)
+def test_reduced_risk_takes_any_query_covariance(L, attention):
+    rng = stream(11, "query")
+    Sigma, query = random_covariance(rng, 3), random_covariance(rng, 3)  # they do not commute
+    A, b = 0.5 * rng.normal(size=(3, 3)), 1.3
+    whole = population_risk(*family(A, b), Sigma, 0.2, 1.0, L, attention, query)
+    half = reduced_risk(A, b, Sigma, 0.2, L, attention, query)
+    assert whole.value / 2 == pytest.approx(half, abs=whole.error + 1e-9)
+    assert reduced_risk(A, b, Sigma, 0.2, L, attention) != pytest.approx(half, rel=1e-2)
+
+
+@pytest.mark.parametrize("attention", ["softmax", "linear"])
+def test_as_coded_optimum_agrees_with_sampled_prompts_and_is_stationary(attention):
+    """Four standard errors: a true formula fails with probability 6e-5."""
+    query, noise, L = np.eye(2), 0.1, 3
+    best = reduced_optimum(AS_CODED, noise, L, attention, query)
+    U, v = family(best.A, best.b)
+    setting = (U, v, AS_CODED, noise, 1.0, L, attention, query)
+    losses = np.concatenate([sampled_losses(stream(11, "coded", i), *setting) for i in range(10)])
+    assert abs(z_score(losses, 2 * best.risk)) < 4
+    result = population_risk_gradient(*setting)
+    assert abs(result.value - 2 * best.risk) < result.error + 1e-12
+    assert np.abs(result.gradient_U).max() < 1e-5 + result.error
+    assert np.abs(result.gradient_v).max() < 1e-5 + result.error
+
+
+@pytest.mark.parametrize("L", [3, 100])
+def test_as_coded_softmax_optimum_is_below_its_neighbours(L):
+    best = reduced_optimum(AS_CODED, 0.1, L, "softmax", np.eye(2))
+    rng = stream(11, "coded neighbours", L)
+    for _ in range(20):
+        A = best.A + 0.01 * rng.normal(size=(2, 2))
+        b = best.b + 0.01 * rng.normal()
+        assert reduced_risk(A, b, AS_CODED, 0.1, L, "softmax", np.eye(2)) > best.risk
+
+
+def test_common_eigenbasis_resolves_eigenvalues_that_coincide():
+    """Sigma = I leaves the basis to the query covariance; rotating it must rotate A."""
+    rotation = np.linalg.qr(stream(11, "rotation").normal(size=(3, 3)))[0]
+    spectrum = np.diag([0.2, 1.0, 3.0])
+    plain = reduced_optimum(np.eye(3), 0.1, 8, "softmax", spectrum)
+    turned = reduced_optimum(np.eye(3), 0.1, 8, "softmax", rotation @ spectrum @ rotation.T)
+    np.testing.assert_allclose(turned.A, rotation @ plain.A @ rotation.T, atol=1e-7)
+    assert turned.risk == pytest.approx(plain.risk, rel=1e-10)
+    assert np.ptp(np.diag(plain.A)) > 0.05
+
+
+@pytest.mark.parametrize("L", [4, math.inf])
+def test_linear_optimum_does_not_depend_on_the_query_covariance(L):
+    query = random_covariance(stream(11, "other query"), 5)  # need not commute with Sigma
+    usual = reduced_optimum(AUTOREGRESSIVE, 0.1, L, "linear")
+    other = reduced_optimum(AUTOREGRESSIVE, 0.1, L, "linear", query)
+    np.testing.assert_array_equal(other.A, usual.A)
+    assert other.b == usual.b
+    product = usual.b * usual.A
+    expected = (0.1 + np.trace(query) - np.trace(AUTOREGRESSIVE @ product @ query)) / 2
+    assert other.risk == pytest.approx(expected, rel=1e-12)
+
+
 def test_reduced_risk_of_one_dimension_matches_a_plain_integral():
     """d = 1, Sigma = 1: the risk is an integral over one normal variable."""
     from largeprompt.score_moments import score_moments
@@ -289,9 +359,10 @@ def test_infinite_prompt_optimum_is_the_end_point_of_theorem_5_1():
         ({"U": np.zeros((2, 3))}, "U: shape"),
         ({"v": np.zeros(2)}, "v: shape"),
         ({"v": [np.nan] * 3}, "v: holds NaN"),
-        ({"Sigma": np.ones((2, 3))}, "Sigma: shape"),
-        ({"Sigma": [[1.0, 0.5], [0.0, 1.0]]}, "Sigma: not symmetric"),
-        ({"Sigma": np.diag([1.0, -0.1])}, "Sigma: eigenvalue"),
+        ({"Sigma": np.ones((2, 3))}, "Sigma has shape"),
+        ({"Sigma": np.ones((0, 0))}, "Sigma: empty"),
+        ({"Sigma": [[1.0, 0.5], [0.0, 1.0]]}, "Sigma is not symmetric"),
+        ({"Sigma": np.diag([1.0, -0.1])}, "Sigma has the eigenvalue"),
         ({"query_covariance": np.eye(3)}, "query_covariance: shape"),
         ({"noise_variance": -0.1}, "noise_variance"),
         ({"task_variance": -1.0}, "task_variance"),
@@ -317,7 +388,10 @@ def test_unusable_arguments_are_named(change, message):
 def test_too_many_dimensions_and_zero_covariance_are_refused():
     with pytest.raises(InputError, match="dimension 9"):
         merged_risk(np.eye(9), 0.1, 1.0, 5)
-    with pytest.raises(InputError, match="Sigma: zero"):
-        reduced_optimum(np.zeros((2, 2)), 0.1, 5)
+    for Sigma, query in ((np.zeros((2, 2)), None), (np.diag([1, 0]), np.diag([0, 1]))):
+        with pytest.raises(InputError, match="Sigma: zero"):
+            reduced_optimum(Sigma, 0.1, 5, "softmax", query)
+    with pytest.raises(InputError, match="query_covariance: does not commute"):
+        reduced_optimum(AUTOREGRESSIVE[:2, :2], 0.1, 5, "softmax", np.diag([1.0, 2.0]))
     with pytest.raises(InputError, match="A: shape"):
         reduced_risk(np.eye(3), 1.0, np.eye(2), 0.1, 5)
