@@ -49,6 +49,7 @@ include: "workflow/rules/evaluate_endpoint.smk"
 include: "workflow/rules/summary.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/claims.smk"
+include: "workflow/rules/verify.smk"
 
 
 rule all:

@@ -13,7 +13,7 @@ import pytest
 from filelock import FileLock
 
 ROOT = Path(__file__).parents[2]
-TREE = ["Snakefile", "config.yaml", "smoke.yaml", "workflow", "src", "profiles"]
+TREE = ["Snakefile", "config.yaml", "smoke.yaml", "workflow", "src", "profiles", "reference"]
 SNAKEMAKE = Path(sys.executable).with_name("snakemake")
 SMOKE = ("--configfile", "smoke.yaml")
 
