@@ -5,6 +5,7 @@ import pytest
 
 from largeprompt.errors import InputError
 from largeprompt.flow import NotADescentError, gradient_flow
+from largeprompt.heads import random_weights
 from largeprompt.risk import factorised_risk, reduced_optimum, reduced_training
 from largeprompt.seeding import stream
 
@@ -175,3 +176,28 @@ def test_unusable_arguments_are_named(arguments, message):
     risk = reduced_training(np.eye(2), 0.0, math.inf)
     with pytest.raises(InputError, match=message):
         gradient_flow(risk, **{"start": np.ones(5), **arguments})
+
+
+@pytest.mark.parametrize(("L", "eigenvector"), [(10, 4), (1000, 0)])
+def test_linear_flow_can_end_in_a_strict_local_minimum_with_one_direction_swapped(L, eigenvector):
+    """Seed 329 of the protocol: A has the wrong sign on e, which u and v_x make up for."""
+    d, noise, task = 5, 0.1, 0.2
+    risk = factorised_risk(AUTOREGRESSIVE, noise, task, L, "linear")
+    start = risk.pack(*random_weights(stream(329, "weights"), d).values())
+    path = gradient_flow(risk, start, [0.0, 1e5])
+    best = reduced_optimum(AUTOREGRESSIVE, noise / task, L, "linear")
+    assert path.risk[-1] > 1.5 * 2 * task * best.risk
+    assert path.gradient_norm[-1] < 1e-10
+    curvature = np.linalg.eigvalsh(risk.hessian(path.theta[-1]))
+    assert np.count_nonzero(np.abs(curvature) < 1e-6) == 79  # they change no prediction
+    assert curvature.min() > -1e-6
+    merged = risk.merge(path.theta[-1])
+    U, v = merged[:36].reshape(6, 6), merged[36:]
+    basis = np.linalg.eigh(AUTOREGRESSIVE)[1]
+    A = v[d] * basis.T @ U[:d, :d] @ basis
+    np.testing.assert_allclose(A, np.diag(np.diag(A)), atol=1e-4)
+    assert np.flatnonzero(np.diag(A) < 0).tolist() == [eigenvector]
+    swapped = np.outer(v[:d], U[d, :d])
+    along = np.outer(basis[:, eigenvector], basis[:, eigenvector])
+    np.testing.assert_allclose(swapped, np.trace(swapped) * along, atol=1e-4)
+    assert np.trace(swapped) > -A[eigenvector, eigenvector]
