@@ -1,7 +1,7 @@
 # `make` builds the environment and every figure; `make test` runs the tests; see README.md.
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
-.PHONY: all env smoke test test-slow lint clean
+.PHONY: all env report smoke test test-slow lint clean
 
 VENV := .venv
 SUITABLE := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
@@ -13,7 +13,11 @@ SNAKEMAKE := $(VENV)/bin/snakemake
 all: $(INSTALLED)
 	$(SNAKEMAKE)
 	@$(VENV)/bin/python -m largeprompt print_claims --in table results/summary/claims.csv
-	@echo; echo "Figures: $(CURDIR)/figures"
+	@echo; echo "Figures: $(CURDIR)/figures"; echo "Report:  $(CURDIR)/results/report/index.html"
+
+report: $(INSTALLED)
+	$(SNAKEMAKE) report
+	@echo; echo "Report: $(CURDIR)/results/report/index.html"
 
 env: $(INSTALLED)
 
@@ -28,6 +32,7 @@ smoke: $(INSTALLED)
 	$(SNAKEMAKE) --configfile smoke.yaml
 	@$(VENV)/bin/python -m largeprompt print_claims --in table smoke/results/summary/claims.csv
 	@echo; echo "Smoke run, no evidence. Figures: $(CURDIR)/smoke/figures"
+	@echo "Report: $(CURDIR)/smoke/results/report/index.html"
 
 test: $(INSTALLED)
 	$(VENV)/bin/python -m pytest -n auto -m "not slow"

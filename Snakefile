@@ -50,6 +50,7 @@ include: "workflow/rules/summary.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/verify.smk"
+include: "workflow/rules/report.smk"
 
 
 rule all:
@@ -57,4 +58,5 @@ rule all:
     input:
         rules.figures.input,
         rules.claims.input,
+        rules.report.output,
         TRAINED,

@@ -13,7 +13,8 @@ import pytest
 from filelock import FileLock
 
 ROOT = Path(__file__).parents[2]
-TREE = ["Snakefile", "config.yaml", "smoke.yaml", "workflow", "src", "profiles", "reference"]
+FILES = ["Snakefile", "config.yaml", "smoke.yaml", "DEVIATIONS.md"]
+TREE = [*FILES, "workflow", "src", "profiles", "reference"]
 SNAKEMAKE = Path(sys.executable).with_name("snakemake")
 SMOKE = ("--configfile", "smoke.yaml")
 
