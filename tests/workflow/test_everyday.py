@@ -77,9 +77,10 @@ def test_edited_softmax_operator_reruns_its_users_and_not_the_data(checkout):
         assert rule not in jobs
 
 
-def test_plot_style_edit_reruns_figures_only(checkout):
+def test_plot_style_edit_reruns_figures_and_their_report_only(checkout):
     checkout.edit("src/largeprompt/figures/style.py", "COLUMN = 3.25", "COLUMN = 3.3")
     jobs = checkout.plan().jobs
+    assert jobs.pop("report") == 1
     assert jobs
     assert all(rule.startswith("plot_") for rule in jobs)
 

@@ -4,6 +4,7 @@ REQUIRED INPUTS  config.yaml, workflow/schemas/config.schema.yaml
 OUTPUTS          none: no rule is defined here
 """
 
+import os
 import shlex
 
 sys.path[:0] = [str(ROOT / "workflow"), str(ROOT / "src")]
@@ -101,3 +102,8 @@ def evaluated(experiment, suffix):
         covariance=config[experiment]["covariance"],
         seed=config["tokens"]["seed"],
     )
+
+
+def in_repository(pattern, **names):
+    """Paths of files of the repository, relative to the folder that the run writes into."""
+    return expand(os.path.relpath(ROOT / pattern), **names)

@@ -4,14 +4,6 @@ REQUIRED INPUTS  results/claims, figures, results/summary, workflow/report, DEVI
 OUTPUTS          results/report/index.html
 """
 
-import os
-
-
-def in_repository(pattern, **names):
-    """Paths of files of the repository, relative to the folder that the run writes into."""
-    return expand(os.path.relpath(ROOT / pattern), **names)
-
-
 FIGURE_TABLES = [getattr(rules, f"plot_{figure}").input.table for figure in FIGURES]
 
 
@@ -21,7 +13,9 @@ rule report:
         figures=expand("figures/{figure}.png", figure=FIGURES),
         captions=in_repository("workflow/report/{figure}.rst", figure=FIGURES),
         figure_tables=FIGURE_TABLES,
-        claim_tables=sorted({table for claim in CLAIMS.values() for table in claim["tables"]}),
+        claim_tables=sorted(
+            {table for claim in CLAIMS.values() for table in claim["tables"]}
+        ),
         deviations=in_repository("DEVIATIONS.md"),
         assets=in_repository(
             "src/largeprompt/report/{asset}",
