@@ -14,7 +14,7 @@ import pandas as pd
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from largeprompt.report.text import first_sentence, with_code
+from largeprompt.report.text import opening, with_code
 from largeprompt.report.times import RuleTime
 
 INLINE_ROWS = 40  # longer tables are a download only
@@ -50,7 +50,7 @@ class Figure:
 
     @property
     def alternative(self) -> str:
-        return f"{self.name.replace('_', ' ')}: {first_sentence(self.caption)}"
+        return f"{self.name.replace('_', ' ')}: {opening(self.caption)}"
 
 
 @dataclass(frozen=True)

@@ -51,8 +51,8 @@ def with_code(text: str) -> Markup:
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text)))
 
 
-def first_sentence(page: Markup) -> str:
-    """The first sentence of a caption, as plain text."""
+def opening(page: Markup) -> str:
+    """The first two sentences of a caption, as plain text."""
     plain = html.unescape(re.sub(r"<[^>]+>", "", page))
     plain = " ".join(plain.split())
-    return re.split(r"(?<=[.:])\s+(?=[A-Z])", plain)[0]
+    return " ".join(re.split(r"(?<=\.)\s+(?=[A-Z])", plain)[:2])

@@ -13,7 +13,7 @@ from largeprompt.errors import InputError
 from largeprompt.figures import loss_vs_length, output_error, rate_exponent
 from largeprompt.report.charts import CHARTS
 from largeprompt.report.page import Figure, Report, Table, as_json, render
-from largeprompt.report.text import first_sentence, from_markdown, from_rst, with_code
+from largeprompt.report.text import from_markdown, from_rst, opening, with_code
 from largeprompt.report.times import times_by_rule
 
 ATTACK = "</script><script>alert('x')</script><img src=x onerror=alert(1)> \"' `<b>`"
@@ -153,8 +153,9 @@ def test_unsound_caption_is_refused_and_named():
         from_rst("A |missing| substitution.", "captions/x.rst")
 
 
-def test_first_sentence_of_a_caption_is_plain():
-    assert first_sentence(from_rst("The *first* one. Another.", "x.rst")) == "The first one."
+def test_opening_of_a_caption_is_two_plain_sentences():
+    caption = from_rst("The *first* one, d = 0.5. Another: A. And more.", "x.rst")
+    assert opening(caption) == "The first one, d = 0.5. Another: A."
 
 
 def test_times_are_summed_by_rule(tmp_path):
