@@ -60,3 +60,8 @@ rule all:
         rules.claims.input,
         rules.report.output,
         TRAINED,
+
+
+onerror:
+    for line in failures(map(Path, log)):
+        print(line, file=sys.stderr)

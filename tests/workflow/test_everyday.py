@@ -194,8 +194,11 @@ def test_damaged_table_stops_the_job_that_reads_it_and_is_named(checkout):
     table.write_bytes(table.read_bytes()[:-40])
     done = checkout.snakemake("figures/output_error.pdf", *SMOKE, "--forcerun", "plot_output_error")
     assert done.returncode != 0
-    assert "results/summary/output_error.csv: content does not match its checksum" in done.stderr
-    assert "delete this file and rerun snakemake" in done.stderr
+    *_, last = (x for x in done.stderr.splitlines() if x.startswith("plot_output_error failed: "))
+    assert "results/summary/output_error.csv: content does not match its checksum" in last
+    assert "delete this file and rerun snakemake" in last
+    assert str(checkout.path / "smoke/logs/plot_output_error.log") in last
+    assert last in done.stderr.splitlines()[-6:]
 
 
 def test_claims_are_printed_with_the_label_of_the_run(finished_run):

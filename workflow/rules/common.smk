@@ -10,6 +10,7 @@ import shlex
 sys.path[:0] = [str(ROOT / "workflow"), str(ROOT / "src")]
 
 from lib import code_hash as hashing
+from lib.failures import failures
 from lib.records import unrecorded
 from lib.settings import canonical, checked
 from largeprompt.errors import InputError
