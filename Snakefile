@@ -21,12 +21,13 @@ configfile: str(ROOT / "config.yaml")
 include: "workflow/rules/common.smk"
 
 
-if config["run"]["directory"] != ".":
+# As a module it works where the workflow that uses it does, which may say `prefix:`.
+if config["run"]["directory"] != "." and not IN_MODULE:
 
     workdir: config["run"]["directory"]
 
 
-if unrecorded(Path.cwd()) and "--touch" not in sys.argv:
+if unrecorded(Path.cwd()) and not IN_MODULE and "--touch" not in sys.argv:
     sys.exit(
         f"{Path.cwd()}/results has no records in .snakemake, so what is stale cannot be told: "
         "delete it (make clean), or vouch for it with `snakemake --touch --forceall`"

@@ -7,6 +7,9 @@ OUTPUTS          none: no rule is defined here
 import os
 import shlex
 
+import yaml
+from snakemake.utils import update_config
+
 sys.path[:0] = [str(ROOT / "workflow"), str(ROOT / "src")]
 
 from lib import code_hash as hashing
@@ -14,6 +17,12 @@ from lib.failures import failures
 from lib.records import unrecorded
 from lib.settings import canonical, checked
 from largeprompt.errors import InputError
+
+# In a module of another workflow `config` is what that one passes, and config.yaml was not read.
+IN_MODULE = workflow.modifier.is_module
+if IN_MODULE:
+    passed, config = config, yaml.safe_load((ROOT / "config.yaml").read_text())
+    update_config(config, passed)
 
 try:
     config = checked(config, ROOT / "workflow/schemas/config.schema.yaml")
