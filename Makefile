@@ -1,7 +1,7 @@
 # `make` builds the environment and every figure; `make test` runs the tests; see README.md.
 SHELL := /bin/bash
 .DEFAULT_GOAL := all
-.PHONY: all env report smoke test test-slow lint clean
+.PHONY: all env report smoke test test-slow lint archive clean
 
 VENV := .venv
 SUITABLE := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
@@ -45,6 +45,10 @@ lint: $(INSTALLED)
 	$(VENV)/bin/ruff format --check .
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(VENV)/bin/snakefmt --no-format-shell --check Snakefile workflow
 	$(SNAKEMAKE) --lint
+
+# The submission; ANONYMOUS=1 leaves the authors out.
+archive: all
+	PYTHONPATH=src:workflow $(VENV)/bin/python -m lib.archive . $(if $(ANONYMOUS),--anonymous)
 
 clean:
 	rm -rf results figures logs smoke .snakemake

@@ -14,6 +14,7 @@ from filelock import FileLock
 
 ROOT = Path(__file__).parents[2]
 FILES = ["Snakefile", "config.yaml", "smoke.yaml", "DEVIATIONS.md"]
+FILES += ["requirements.lock", "CITATION.cff", "LICENSE"]
 TREE = [*FILES, "workflow", "src", "profiles", "reference"]
 SNAKEMAKE = Path(sys.executable).with_name("snakemake")
 SMOKE = ("--configfile", "smoke.yaml")

@@ -1,4 +1,4 @@
-"""What a target cost: the jobs behind it, from Snakemake's records, and what each was measured at."""
+"""What a target cost: the jobs behind it, from Snakemake's records, and their benchmarks."""
 
 import base64
 import csv
@@ -68,7 +68,7 @@ def read_records(directory: Path) -> Records:
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         # A long name is cut into directories, each but the last marked with @.
         name = "".join(part.removeprefix("@") for part in path.relative_to(folder).parts)
-        file = base64.b64decode(name).decode()
+        file = base64.urlsafe_b64decode(name).decode()
         if (directory / file).is_file():
             found[file] = json.loads(path.read_text(encoding="utf-8"))
     return Records(directory, found)

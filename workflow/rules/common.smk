@@ -19,7 +19,7 @@ from lib.settings import canonical, checked
 from largeprompt.errors import InputError
 
 # In a module of another workflow `config` is what that one passes, and config.yaml was not read.
-IN_MODULE = workflow.modifier.is_module
+IN_MODULE = workflow.modifier.namespace is not None
 if IN_MODULE:
     passed, config = config, yaml.safe_load((ROOT / "config.yaml").read_text())
     update_config(config, passed)

@@ -27,8 +27,14 @@ def provenance(inputs: Sequence[str]) -> dict[str, Any]:
 
 
 def _git_state() -> str:
-    """Commit, marked where tracked files differ from it."""
+    """Commit, marked where tracked files differ from it; an archive names its own in COMMIT.
+
+    The archive's word comes first: it may be unpacked inside somebody else's repository.
+    """
     here = Path(__file__).parent
+    archived = here.parents[2] / "COMMIT"
+    if archived.exists():
+        return f"archive of {archived.read_text(encoding='utf-8').strip()}"
     describe = ["git", "-C", str(here), "describe", "--always", "--dirty", "--abbrev=12"]
     try:
         return subprocess.run(describe, capture_output=True, text=True, check=True).stdout.strip()
