@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -90,4 +91,5 @@ def test_settings_seeds_and_versions_are_those_of_the_run(crate):
 def test_another_reader_takes_it_for_a_crate(crate):
     read = ROCrate(crate)
     assert read.mainEntity.id == "Snakefile"
-    assert "smoke run" in read.name
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert read.name == f"{project['name']} {project['version']}: smoke run"
