@@ -2,10 +2,12 @@
 
 import re
 import time
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from largeprompt import figures
 from largeprompt.figures import (
     bayes_convergence,
     bound_constants,
@@ -143,6 +145,12 @@ def tables() -> dict:
         kernel_swap: pd.DataFrame(swaps, columns=kernel_swap.COLUMNS),
         loss_vs_length: pd.DataFrame(losses, columns=loss_vs_length.COLUMNS),
     }
+
+
+def test_every_figure_module_is_tried():
+    package = Path(figures.__file__).parent
+    drawing = {p.stem for p in package.glob("*.py") if "\ndef draw(" in p.read_text("utf-8")}
+    assert {module.__name__.rpartition(".")[2] for module in tables()} == drawing
 
 
 def drawn(module, table, format, label=None) -> bytes:

@@ -192,4 +192,7 @@ def test_charts_show_every_series_of_their_tables():
     )
     local, limits = CHARTS["rate_exponent"][1](exponents)
     assert [trace.name for trace in local.data] == ["gaussian, tilt = 0.5"]
-    assert [trace.name for trace in limits.data][::3] == ["true", "fitted to short prompts"]
+    assert [trace.name for trace in limits.data][::3] == [
+        "theta(tilt), Gaussian tokens",
+        "fitted to short prompts",
+    ]

@@ -176,6 +176,19 @@ def test_legend_switches_a_series_off_and_on(page):
     assert before[0] is True
 
 
+def test_keyboard_switches_a_series_off_and_on(page):
+    chart = page.locator("#figure-rate_exponent .chart").first
+    chart.locator(".legendtoggle[tabindex]").nth(1).focus()
+    for key, shown in (("Enter", "legendonly"), ("Space", True)):
+        page.keyboard.press(key)
+        page.wait_for_function(
+            "e => e === document.activeElement.ariaChecked", arg=str(shown is True).lower()
+        )
+        assert chart.evaluate("e => e.data[1].visible") == shown
+    name = chart.evaluate("e => e.data[1].name")
+    assert page.evaluate("document.activeElement.ariaLabel") == name
+
+
 def test_keyboard_reaches_the_skip_link_then_the_contents_then_the_claims(opened):
     page = opened(1280, "dark")
     page.evaluate("scrollTo(0, 0); document.activeElement.blur()")

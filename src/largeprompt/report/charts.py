@@ -17,6 +17,11 @@ _GREY = "#808080"
 _CYCLE = (
     *(style.VERMILION, style.BLUE, style.GREEN, style.ORANGE, style.SKY, style.PURPLE, _GREY),
 )
+_LIMITS = {
+    "true": "theta(tilt), Gaussian tokens",
+    "naive": "1 / (2 tilt)",
+    "class": "1 / (4 tilt), sub-Gaussian class",
+}
 _INK = {**style.COLOURS, "infinite": _GREY}
 _HOVER = (
     "%{fullData.name}<br>%{xaxis.title.text} %{x:,}<br>%{yaxis.title.text} %{y:.4g}<extra></extra>"
@@ -81,9 +86,9 @@ def rate_exponent(table: pd.DataFrame) -> list[go.Figure]:
         for colour, (tilt, rows) in zip(_cycle(), tilts, strict=False):
             _line(local, f"{curve}, tilt = {tilt:g}", rows, "exponent", colour, dash)
     limits = _chart("Limit of the exponent", "tilt", "exponent", table["tilt"], log_y=False)
-    for colour, curve in zip(_cycle(), ("true", "naive", "class"), strict=False):
+    for colour, (curve, name) in zip(_cycle(), _LIMITS.items(), strict=False):
         rows = table[table["curve"] == curve]
-        _line(limits, curve, rows, "limit", colour, "solid", x="tilt")
+        _line(limits, name, rows, "limit", colour, "solid", x="tilt")
     fitted = table[table["curve"] == "fitted"].assign(stderr=0.0)
     _points(limits, "fitted to short prompts", fitted, "exponent", _GREY, x="tilt")
     return [local, limits]
@@ -123,17 +128,22 @@ def _chart(title: str, x: str, y: str, along: pd.Series, log_y: bool = True) -> 
     """An empty chart; `along` holds the values on its x axis."""
     # "power" would write exponents by a style attribute, which the policy of the page forbids.
     axis = {"gridcolor": "rgba(128,128,128,0.25)", "zeroline": False, "exponentformat": "e"}
-    decades = {**axis, "type": "log", "dtick": 1}
+    logarithmic = {**axis, "type": "log"}
     return go.Figure(
         layout={
             "template": "none",
             "title": {"text": title, "font": {"size": 15}, "x": 0, "xref": "paper"},
-            "xaxis": {**decades, "dtick": _step(along), "title": {"text": x}, "automargin": True},
-            "yaxis": {**(decades if log_y else axis), "title": {"text": y}, "automargin": True},
+            "xaxis": {
+                **logarithmic,
+                "dtick": _step(along),
+                "title": {"text": x},
+                "automargin": True,
+            },
+            "yaxis": {**(logarithmic if log_y else axis), "title": {"text": y}, "automargin": True},
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
             "hovermode": "closest",
-            "legend": {"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
+            "legend": {"orientation": "h", "x": 0, "y": 0, "yref": "container", "maxheight": 2000},
             "margin": {"l": 10, "r": 10, "t": 40, "b": 10},
         }
     )
