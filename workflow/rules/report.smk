@@ -28,10 +28,10 @@ rule report:
     params:
         settings=settings(categories=FIGURES),
         code=code("stages.write_report"),
-        benchmarks="results/benchmarks",
+        benchmarks=lambda _, output: str(Path(output.page).parents[1] / "benchmarks"),
     shell:
         "python -m largeprompt write_report --settings {params.settings:q} "
         "--in verdicts {input.verdicts:q} --in figures {input.figures:q} "
         "--in captions {input.captions:q} --in figure_tables {input.figure_tables:q} "
         "--in claim_tables {input.claim_tables:q} --in deviations {input.deviations:q} "
-        "--in benchmarks {params.benchmarks} --out page {output.page:q} --log {log:q}"
+        "--in benchmarks {params.benchmarks:q} --out page {output.page:q} --log {log:q}"
