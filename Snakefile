@@ -1,5 +1,6 @@
 """Entry of the workflow: `snakemake` makes every figure and decides every claim."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -27,6 +28,8 @@ if config["run"]["directory"] != "." and not IN_MODULE:
     workdir: config["run"]["directory"]
 
 
+if not os.access(Path.cwd(), os.W_OK):
+    sys.exit(f"{Path.cwd()} cannot be written to: run elsewhere with --directory")
 if unrecorded(Path.cwd()) and not IN_MODULE and "--touch" not in sys.argv:
     sys.exit(
         f"{Path.cwd()}/results has no records in .snakemake, so what is stale cannot be told: "

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from largeprompt import stages
 from largeprompt.errors import InputError
+from largeprompt.stages._inputs import check_inputs
 from largeprompt.stages._job import Job
 
 SECONDS_BETWEEN_PROGRESS_LINES = 10
@@ -63,12 +64,13 @@ def main(arguments: list[str] | None = None) -> int:
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
     settings = json.loads(args.settings)
+    run = settings.pop("run", None)
     wildcards = dict(pair.split("=", 1) for pair in args.set)
     instance = " ".join(f"{k}={v}" for k, v in wildcards.items())
     reporter = _Reporter(f"{args.stage} {instance}".strip(), args.log)
     job = Job(
         stage=args.stage,
-        run=settings.pop("run", "full"),
+        run=run or "full",
         settings=settings,
         code=args.code,
         wildcards=wildcards,
@@ -76,14 +78,20 @@ def main(arguments: list[str] | None = None) -> int:
         outputs=dict(args.outputs),
         progress=reporter.progress,
     )
+    with reporter.log:
+        return _outcome(job, run, reporter)
+
+
+def _outcome(job: Job, run: str | None, reporter: _Reporter) -> int:
     try:
-        importlib.import_module(f"largeprompt.stages.{args.stage}").run(job)
+        check_inputs(job.inputs, run)
+        importlib.import_module(f"largeprompt.stages.{job.stage}").run(job)
     except InputError as error:
         reporter.say(f"error: {error}")
         return 1
     except Exception as error:
         traceback.print_exc(file=reporter.log)
-        reporter.say(f"bug: {type(error).__name__}: {error}; traceback in {args.log}")
+        reporter.say(f"bug: {type(error).__name__}: {error}; traceback in {reporter.log.name}")
         return 1
     return 0
 

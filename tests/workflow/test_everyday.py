@@ -8,7 +8,7 @@ import sys
 
 import pytest
 import yaml
-from conftest import SMOKE
+from checkouts import SMOKE
 
 from largeprompt.tables import read_table
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import SMOKE
+from checkouts import SMOKE
 
 from largeprompt.claims.decision import Verdict
 from largeprompt.tables import read_table

@@ -14,4 +14,5 @@ def unrecorded(directory: Path) -> bool:
 
 
 def _has_files(directory: Path) -> bool:
-    return any(path.is_file() for path in directory.rglob("*"))
+    """Whether there is a file below `directory` other than the remains of one half written."""
+    return any(path.is_file() and path.suffix != ".part" for path in directory.rglob("*"))

@@ -1,5 +1,6 @@
 """From what the user wrote to the settings that rules hand on: coerced, checked, canonical."""
 
+import functools
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -11,6 +12,7 @@ import yaml
 
 from largeprompt.covariances import covariance_matrix
 from largeprompt.errors import InputError
+from lib.memory import too_large
 
 Settings = dict[str, Any]
 
@@ -30,7 +32,7 @@ def checked(config: Mapping[str, Any], schema_file: Path) -> Settings:
     Numbers that arrive as strings (`1e-3` in YAML 1.1, anything nested in `--config`) become the
     numbers they spell, so that a file and the command line mean the same.
     """
-    schema = yaml.safe_load(schema_file.read_text(encoding="utf-8"))
+    schema = _schema(schema_file)
     settings = _coerced(dict(config), schema, schema)
     errors = list(jsonschema.Draft202012Validator(schema).iter_errors(settings))
     if errors:
@@ -38,6 +40,11 @@ def checked(config: Mapping[str, Any], schema_file: Path) -> Settings:
     for problem in _contradictions(settings):
         raise InputError(f"config: {problem}")
     return settings
+
+
+@functools.cache
+def _schema(file: Path) -> Settings:
+    return yaml.safe_load(file.read_text(encoding="utf-8"))
 
 
 def _resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -138,20 +145,39 @@ def _contradictions(s: Settings) -> Iterator[str]:
                 f"{section}.lengths holds {max(s[section]['lengths'])}: "
                 f"must be <= tokens.max_length = {longest}"
             )
-    yield from _bound_contradictions(s["output_error"])
+    for number, case in enumerate(s["transfer"]["cases"]):
+        if case["covariance"] not in s["covariances"]:
+            key = f"transfer.cases.{number}.covariance"
+            yield _unknown(key, case["covariance"], s, "covariances")
+    yield from _bound_contradictions("output_error", s["output_error"])
+    yield from _bound_contradictions("spread", s["spread"])
+    yield from _prompt_length_contradictions(s)
+    yield from too_large(s)
     yield from _training_contradictions(s)
 
 
-def _bound_contradictions(s: Settings) -> Iterator[str]:
-    lengths, fit_from, calibrate_to = s["lengths"], s["fit_from"], s["calibrate_to"]
-    if sum(L >= fit_from for L in lengths) < 2:
-        yield f"output_error.fit_from = {fit_from}: must leave at least 2 lengths to fit"
+def _bound_contradictions(section: str, s: Settings) -> Iterator[str]:
+    lengths, calibrate_to = s["lengths"], s["calibrate_to"]
+    if "fit_from" in s and sum(L >= s["fit_from"] for L in lengths) < 2:
+        yield f"{section}.fit_from = {s['fit_from']}: must leave at least 2 lengths to fit"
     testing = [L for L in lengths if L > calibrate_to]
     if not testing or not any(2 <= L <= calibrate_to for L in lengths):
         yield (
-            f"output_error.calibrate_to = {calibrate_to}: must leave at least 1 length "
+            f"{section}.calibrate_to = {calibrate_to}: must leave at least 1 length "
             "from 2 on to set c1 and 1 to test it"
         )
+
+
+def _prompt_length_contradictions(s: Settings) -> Iterator[str]:
+    rank, smallest = s["prompt_length"]["rank"], min(s["prompt_length"]["constant_dimensions"])
+    if rank > smallest:
+        yield (
+            f"prompt_length.rank = {rank}: "
+            f"must be <= the smallest of prompt_length.constant_dimensions = {smallest}"
+        )
+    first, last = s["rate_exponent"]["fit_range"]
+    if first >= last:
+        yield f"rate_exponent.fit_range = [{first}, {last}]: must increase"
 
 
 def _unknown(key: str, value: str, settings: Settings, source: str) -> str:

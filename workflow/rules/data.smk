@@ -25,7 +25,7 @@ rule generate_tokens:
         code=code("stages.generate_tokens"),
     shell:
         "python -m largeprompt generate_tokens --settings {params.settings:q} "
-        "--set law={wildcards.law} seed={wildcards.seed} "
+        "--set law={wildcards.law} covariance={wildcards.covariance} seed={wildcards.seed} "
         "--out tokens {output.tokens:q} --log {log:q}"
 
 

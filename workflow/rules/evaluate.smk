@@ -57,8 +57,8 @@ rule evaluate_output_error:
         code=code("stages.evaluate_output_error"),
     shell:
         "python -m largeprompt evaluate_output_error --settings {params.settings:q} "
-        "--set law={wildcards.law} --in tokens {input.tokens:q} --out errors {output.errors:q} "
-        "--log {log:q}"
+        "--set law={wildcards.law} covariance={wildcards.covariance} seed={wildcards.seed} "
+        "--in tokens {input.tokens:q} --out errors {output.errors:q} --log {log:q}"
 
 
 rule evaluate_bound:

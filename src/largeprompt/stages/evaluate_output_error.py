@@ -28,7 +28,8 @@ def run(job: Job) -> None:
         job.progress(f"sigma = {sigma} done, {len(chosen['sigmas'])} in all")
     write_arrays(
         job.outputs["errors"],
-        law=job.wildcards["law"],
+        run=job.run,
+        **job.wildcards,
         sigma=chosen["sigmas"],
         L=lengths,
         errors=np.stack(errors),

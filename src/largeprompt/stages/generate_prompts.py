@@ -8,7 +8,7 @@ from largeprompt.tables import write_arrays
 
 
 def run(job: Job) -> None:
-    """Write tokens (prompt, max_length, d+1), query (prompt, d+1), target and weights."""
+    """Write tokens (prompt, max_length, d+1), query (prompt, d+1), target, weights, labels."""
     chosen = job.settings["regression"]
     prompts = sample_prompts(
         stream(int(job.wildcards["seed"]), "test prompts"),
@@ -18,6 +18,8 @@ def run(job: Job) -> None:
     )
     write_arrays(
         job.outputs["prompts"],
+        run=job.run,
+        **job.wildcards,
         tokens=prompts.tokens.numpy(),
         query=prompts.query.numpy(),
         target=prompts.target.numpy(),

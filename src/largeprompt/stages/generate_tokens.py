@@ -7,7 +7,7 @@ from largeprompt.tables import write_arrays
 
 
 def run(job: Job) -> None:
-    """Write tokens (prompt, max_length, d) and queries (prompt, query, d), z ~ N(0, I).
+    """Write tokens (prompt, max_length, d), queries (prompt, query, d), z ~ N(0, I), and labels.
 
     The queries are the same for every law of a seed (common random numbers).
     """
@@ -16,4 +16,5 @@ def run(job: Job) -> None:
     tokens = law.sample(stream(seed, "tokens", name), chosen["prompts"], chosen["max_length"])
     shape = (chosen["prompts"], chosen["queries"], chosen["dimension"])
     queries = stream(seed, "queries").standard_normal(shape)
-    write_arrays(job.outputs["tokens"], tokens=tokens.numpy(), queries=queries)
+    labels = {"run": job.run, **job.wildcards}
+    write_arrays(job.outputs["tokens"], **labels, tokens=tokens.numpy(), queries=queries)

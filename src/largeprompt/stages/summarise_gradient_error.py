@@ -7,7 +7,7 @@ from largeprompt.feasible_bounds import PAPER, bound_shape
 from largeprompt.stages._job import Job
 from largeprompt.tables import read_table, write_table
 
-EXACT = ["quantity", "sigma", "L", "error", "uncertainty"]
+EXACT = ["quantity", "sigma", "L", "error", "uncertainty", "exponent"]
 
 
 def run(job: Job) -> None:

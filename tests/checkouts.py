@@ -1,4 +1,4 @@
-"""A finished smoke run, made once for all tests and workers, and copies of it to edit."""
+"""Copies of the repository in which to run snakemake."""
 
 import os
 import re
@@ -9,10 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-from filelock import FileLock
-
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 FILES = ["Snakefile", "config.yaml", "smoke.yaml", "DEVIATIONS.md"]
 FILES += ["requirements.lock", "CITATION.cff", "LICENSE"]
 TREE = [*FILES, "workflow", "src", "profiles", "reference"]
@@ -92,38 +89,3 @@ def copy_tree(target: Path) -> None:
             shutil.copytree(source, target / name, ignore=ignore)
         else:
             shutil.copy2(source, target / name)
-
-
-@pytest.fixture(scope="session")
-def finished_run(tmp_path_factory) -> Path:
-    """A checkout with a finished smoke run; read only."""
-    shared = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        shared = shared.parent
-    path = shared / "finished run"  # a space, as a user's path may have one
-    with FileLock(shared / "finished.lock"):
-        if not (path / "smoke.log").exists():
-            shutil.rmtree(path, ignore_errors=True)
-            path.mkdir()
-            copy_tree(path)
-            done = Checkout(path).snakemake(*SMOKE)
-            assert done.returncode == 0, done.stdout + done.stderr
-            (path / "smoke.log").write_text(done.stdout + done.stderr, encoding="utf-8")
-    return path
-
-
-@pytest.fixture
-def checkout(finished_run, tmp_path) -> Checkout:
-    """A copy of the finished run, times kept, to edit."""
-    path = tmp_path / "checkout"
-    shutil.copytree(finished_run, path)
-    return Checkout(path)
-
-
-@pytest.fixture
-def fresh(tmp_path) -> Checkout:
-    """A checkout in which nothing has run."""
-    path = tmp_path / "fresh"
-    path.mkdir()
-    copy_tree(path)
-    return Checkout(path)
