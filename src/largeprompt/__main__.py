@@ -63,6 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
     # One thread a job, however the command is called: sums then have one order everywhere.
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
+    os.environ["MPLBACKEND"] = "agg"  # figures go to files, whatever the user's own choice
     settings = json.loads(args.settings)
     run = settings.pop("run", None)
     wildcards = dict(pair.split("=", 1) for pair in args.set)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import SMOKE
+from checkouts import SMOKE
 
 from largeprompt.tables import read_json, read_table, write_table
 from largeprompt.verification import tolerance_name

@@ -35,9 +35,10 @@ def check_inputs(inputs: Mapping[str, Iterable[str]], run: str | None) -> None:
 
 
 def _labels_in(path: str) -> dict[str, str]:
-    """The `name=value` parts of a path."""
-    parts = Path(path).with_suffix("").parts
-    return dict(part.split("=", 1) for part in parts if "=" in part)
+    """The `name=value` parts of a path; a verdict lies in the file that its id names."""
+    whole = Path(path)
+    labels = dict(part.split("=", 1) for part in whole.with_suffix("").parts if "=" in part)
+    return labels | ({"id": whole.stem} if whole.suffix == ".json" else {})
 
 
 def _refusal(path: str, why: str) -> InputError:

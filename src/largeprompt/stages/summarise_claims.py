@@ -1,10 +1,7 @@
 """All verdicts in one table."""
 
-from pathlib import Path
-
 import pandas as pd
 
-from largeprompt.errors import InputError
 from largeprompt.stages._job import Job
 from largeprompt.tables import read_json, write_table
 
@@ -16,8 +13,6 @@ def run(job: Job) -> None:
     rows = []
     for path in job.inputs["verdicts"]:
         entry = read_json(path, [*COLUMNS, "control_result"])
-        if entry["id"] != Path(path).stem:
-            raise InputError(f"{path}: holds the verdict on {entry['id']}; delete this file")
         control = entry["control_result"]
         word = "fails as it must" if control["failed"] else "PASSES: the rule cannot tell"
         row = {name: entry[name] for name in COLUMNS}
