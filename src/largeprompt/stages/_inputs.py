@@ -16,6 +16,7 @@ from largeprompt.errors import InputError
 from largeprompt.tables import read_arrays, read_json, read_table
 
 _NO_NUMBER = ("", "nan")  # as the cell of a table
+_END_OF_PNG = b"IEND\xaeB`\x82"
 
 
 def check_inputs(inputs: Mapping[str, Iterable[str]], run: str | None) -> None:
@@ -23,7 +24,10 @@ def check_inputs(inputs: Mapping[str, Iterable[str]], run: str | None) -> None:
 
     `run` is the label of the run that the files must belong to; None takes any.
     """
-    readers = {".npz": _texts_of_arrays, ".csv": _texts_of_table, ".json": _texts_of_json}
+    readers = {
+        **{".npz": _texts_of_arrays, ".csv": _texts_of_table, ".json": _texts_of_json},
+        ".png": _texts_of_image,
+    }
     for path in (path for paths in inputs.values() for path in paths):
         wanted = _labels_in(path) | ({} if run is None else {"run": run})
         read = readers.get(Path(path).suffix)
@@ -77,3 +81,13 @@ def _texts_of_json(path: str, names: Container[str]) -> dict[str, set[str]]:
     except ValueError:
         raise _refusal(path, "holds a value that is not a number") from None
     return {name: {str(content[name])} for name in content if name in names}
+
+
+def _texts_of_image(path: str, names: Container[str]) -> dict[str, set[str]]:
+    try:
+        content = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise _refusal(path, "file is missing") from None
+    if not (content.startswith(b"\x89PNG\r\n") and content.endswith(_END_OF_PNG)):
+        raise _refusal(path, "not a whole .png file")
+    return {}
