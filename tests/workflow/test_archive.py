@@ -8,7 +8,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, SMOKE, SNAKEMAKE
+from checkouts import ROOT, SMOKE, SNAKEMAKE
 
 from largeprompt.errors import InputError
 from lib.archive import write_archive

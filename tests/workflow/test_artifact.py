@@ -8,7 +8,7 @@ import tomllib
 import jsonschema
 import pytest
 import yaml
-from conftest import ROOT, SMOKE
+from checkouts import ROOT, SMOKE
 
 from largeprompt.errors import InputError
 from largeprompt.tables import read_table

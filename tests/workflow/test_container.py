@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import ROOT
+from checkouts import ROOT
 
 TEXT = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import ROOT, SMOKE, Checkout
+from checkouts import ROOT, SMOKE, Checkout
 from rocrate.rocrate import ROCrate
 
 

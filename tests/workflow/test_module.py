@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, SNAKEMAKE
+from checkouts import ROOT, SNAKEMAKE
 
 from largeprompt.tables import read_table
 
