@@ -12,7 +12,7 @@ SNAKEMAKE := $(VENV)/bin/snakemake
 
 all: $(INSTALLED)
 	$(SNAKEMAKE)
-	@$(VENV)/bin/python -m largeprompt print_claims --in table results/summary/claims.csv
+	@PYTHONPATH=src:workflow $(VENV)/bin/python -m lib.claims_table results/summary/claims.csv
 	@echo; echo "Figures: $(CURDIR)/figures"; echo "Report:  $(CURDIR)/results/report/index.html"
 
 report: $(INSTALLED)
@@ -30,7 +30,7 @@ $(INSTALLED): requirements.lock pyproject.toml
 
 smoke: $(INSTALLED)
 	$(SNAKEMAKE) --configfile smoke.yaml
-	@$(VENV)/bin/python -m largeprompt print_claims --in table smoke/results/summary/claims.csv
+	@cd smoke && PYTHONPATH=../src:../workflow ../$(VENV)/bin/python -m lib.claims_table results/summary/claims.csv
 	@echo; echo "Smoke run, no evidence. Figures: $(CURDIR)/smoke/figures"
 	@echo "Report: $(CURDIR)/smoke/results/report/index.html"
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -201,17 +202,14 @@ def test_damaged_table_stops_the_job_that_reads_it_and_is_named(checkout):
     assert last in done.stderr.splitlines()[-6:]
 
 
-def test_claims_are_printed_with_the_label_of_the_run(finished_run):
+def test_claims_are_printed_with_their_times_and_the_label_of_the_run(finished_run):
     done = subprocess.run(
-        [
-            *(sys.executable, "-m", "largeprompt", "print_claims"),
-            *("--in", "table", "smoke/results/summary/claims.csv"),
-        ],
-        cwd=finished_run,
-        env={**os.environ, "PYTHONPATH": "src"},
+        [sys.executable, "-m", "lib.claims_table", "results/summary/claims.csv"],
+        cwd=finished_run / "smoke",
+        env={**os.environ, "PYTHONPATH": "../src:../workflow", "COLUMNS": "120"},
         capture_output=True,
         text=True,
         check=True,
     )
     assert "SMOKE RUN" in done.stdout.splitlines()[0]
-    assert "lemma-2.1" in done.stdout
+    assert re.search(r"^lemma-2\.1 .* \d+ s ", done.stdout, re.M)

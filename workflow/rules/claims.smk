@@ -51,5 +51,7 @@ rule claims:
         table="results/summary/claims.csv",
     log:
         "logs/claims.log",
+    params:
+        root=ROOT,
     shell:
-        "python -m largeprompt print_claims --in table {input.table:q} --log {log:q}"
+        "PYTHONPATH={params.root:q}/workflow:$PYTHONPATH python -m lib.claims_table {input.table:q} 2> {log:q}"

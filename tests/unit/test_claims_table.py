@@ -1,13 +1,13 @@
 """The table of claims at a terminal: fits its width, loses no word, names controls that pass."""
 
 import re
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
-from largeprompt.stages import print_claims
 from largeprompt.tables import write_table
+from lib import claims_table
+from lib.costs import Records
 
 ROWS = [
     {
@@ -26,19 +26,25 @@ ROWS = [
 
 
 @pytest.fixture
-def printed(tmp_path, monkeypatch, capsys):
+def printed(tmp_path, monkeypatch):
     """What is printed for `rows` at a terminal of `width` columns."""
+
+    made = {ROWS[1]["target"]: {"input": [], "log": ["logs/short.log"]}}
+    (tmp_path / "results/claims").mkdir(parents=True)
+    (tmp_path / ROWS[1]["target"]).touch()
+    (tmp_path / "results/benchmarks").mkdir()
+    benchmark = "s\tmax_rss\tcpu_time\n200.0\t10.0\t150.0\n"
+    (tmp_path / "results/benchmarks/short.tsv").write_text(benchmark)
 
     def of(rows, width=80, run="full"):
         monkeypatch.setenv("COLUMNS", str(width))
         write_table(tmp_path / "claims.csv", pd.DataFrame(rows), run)
-        print_claims.run(SimpleNamespace(input=lambda name: tmp_path / "claims.csv"))
-        return capsys.readouterr().out
+        return claims_table.printed(tmp_path / "claims.csv", Records(tmp_path, made))
 
     return of
 
 
-@pytest.mark.parametrize("width", [40, 60, 80, 200])
+@pytest.mark.parametrize("width", [48, 60, 80, 200])
 @pytest.mark.parametrize("run", ["full", "smoke"])
 def test_lines_fit_the_terminal(printed, width, run):
     lines = printed(ROWS, width, run).splitlines()
@@ -53,6 +59,14 @@ def test_no_word_is_lost_in_wrapping(printed, width):
         for name in ("verdict", "measured", "allowed"):
             for word in row[name].split():
                 assert re.search(rf"(?<!\S){re.escape(word)}(?!\S)", text), word
+
+
+def test_time_is_that_of_the_jobs_behind_the_target_where_they_are_recorded(printed):
+    long, short = (
+        next(x for x in printed(ROWS, 200).splitlines() if x.startswith(row["id"])) for row in ROWS
+    )
+    assert re.search(r"inconclusive +2 min  much", short)
+    assert re.search(r"reproduced +\? +error", long)
 
 
 def test_controls_that_pass_are_named_and_only_they(printed):
