@@ -23,9 +23,10 @@ include: "workflow/rules/common.smk"
 
 
 # As a module it works where the workflow that uses it does, which may say `prefix:`.
+# From the folder of this file on: a job on a cluster starts in the run's folder and enters it anew.
 if config["run"]["directory"] != "." and not IN_MODULE:
 
-    workdir: config["run"]["directory"]
+    workdir: str(ROOT / config["run"]["directory"])
 
 
 if not os.access(Path.cwd(), os.W_OK):
