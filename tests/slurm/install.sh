@@ -2,6 +2,6 @@
 # Debian's SLURM for tests/workflow/test_slurm.py: as root, a minute at most.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive
-command -v slurmctld munged >/dev/null && exit
+command -v slurmctld && command -v munged && exit
 apt-get update -q
 apt-get install -y -q --no-install-recommends slurm-wlm munge
