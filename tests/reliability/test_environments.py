@@ -6,6 +6,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -150,19 +151,18 @@ def test_results_from_the_future_do_not_hide_an_edit(checkout):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not ROOT, reason="only root can become another user")
-def test_another_user_with_a_copy_of_his_own_gets_the_same(tmp_path_factory, undisturbed):
-    path = tmp_path_factory.mktemp("nobody")
+def test_another_user_with_a_copy_of_his_own_gets_the_same(undisturbed):
     become = f"setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups"
     if not allowed(*become.split(), str(SNAKEMAKE), "--version"):
         pytest.skip("another user may not read this environment")
-    copy = prepared(path)
-    for place in (path, *path.rglob("*")):
-        os.chown(place, NOBODY, NOBODY)
-    for place in path.parents[:2]:  # pytest's directories are its user's alone
-        place.chmod(0o755)
-    done = in_shell(copy, f"{become} {COMMAND}", HOME="/nonexistent")
-    assert done.returncode == 0, done.stderr
-    check_same(path / "smoke", undisturbed)
+    with tempfile.TemporaryDirectory() as name:  # pytest's own directories are its user's alone
+        path = Path(name)
+        copy = prepared(path)
+        for place in (path, *path.rglob("*")):
+            os.chown(place, NOBODY, NOBODY)
+        done = in_shell(copy, f"{become} {COMMAND}", HOME="/nonexistent")
+        assert done.returncode == 0, done.stderr
+        check_same(path / "smoke", undisturbed)
 
 
 def read_only(then: str) -> str:

@@ -30,6 +30,8 @@ def _sizes(s: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
         "tokens.prompts max_length dimension",
         math.prod(tokens[k] for k in ("prompts", "max_length", "dimension")),
     )
+    neighbours = tokens["prompts"] * max(s["operator_limit"]["lengths"]) * tokens["dimension"]
+    yield "tokens.prompts dimension", 1.6 * neighbours  # that experiment holds two sets of prompts
     lengths = max(len(s[section]["lengths"]) for section in ("operator_limit", "output_error"))
     yield (
         "tokens.prompts queries dimension",

@@ -56,8 +56,10 @@ _RC = {
 
 @contextmanager
 def style() -> Iterator[None]:
-    """The look, for figures drawn and saved inside the block."""
-    with mpl.rc_context(_RC):
+    """The look, for figures drawn and saved inside the block; a matplotlibrc has no say in it."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_RC)
         yield
 
 
