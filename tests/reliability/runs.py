@@ -48,6 +48,8 @@ class Run(subprocess.Popen):
                 stdout=stream,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                # Tests that a shell runs in the background inherit that it ignores interrupts.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             )
 
     def signal_group(self, number: signal.Signals) -> None:
