@@ -7,10 +7,11 @@ FROM python:3.11.14-slim-bookworm
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends make=4.3-4.1 \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --create-home --uid 1000 reviewer
+    && useradd --create-home --uid 1000 reviewer \
+    && install --directory --owner=reviewer /opt/largeprompt
 
 USER 1000
-WORKDIR /home/reviewer/largeprompt
+WORKDIR /opt/largeprompt
 COPY --chown=reviewer:reviewer . .
 RUN make env
 

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pandas as pd
 
+from largeprompt.report.times import job_times
+
 
 def costs(folder: Path) -> pd.DataFrame:
     """One row a rule: jobs, wall-clock and processor time in s, peak memory in MB.
 
     Raises FileNotFoundError where `folder` holds no benchmark.
     """
-    files = sorted(folder.rglob("*.tsv"))
-    if not files:
+    jobs = job_times(folder)
+    if jobs.empty:
         raise FileNotFoundError(f"{folder}: no benchmarks; run snakemake first")
-    jobs = pd.concat(pd.read_csv(path, sep="\t", na_values="-") for path in files)
-    jobs["rule"] = [path.relative_to(folder).parts[0].removesuffix(".tsv") for path in files]
     return jobs.groupby("rule").agg(
         jobs=("s", "size"),
         wall_median=("s", "median"),

@@ -56,6 +56,19 @@ def check_same(place: Path, undisturbed: dict[str, bytes]) -> None:
     assert differing(files, undisturbed) == []
 
 
+def check_run(
+    checkout: Checkout,
+    undisturbed: dict[str, bytes],
+    script: str = COMMAND,
+    without: tuple[str, ...] = (),
+    **environment: str,
+) -> None:
+    """The run that `script` starts ends well, with the bytes of the undisturbed one."""
+    done = in_shell(checkout, script, without, **environment)
+    assert done.returncode == 0, done.stderr
+    check_same(checkout.path / "smoke", undisturbed)
+
+
 def allowed(*command: str) -> bool:
     """Whether this machine lets us run `command` (namespaces and mounts need rights)."""
     try:
@@ -89,25 +102,19 @@ AT_ONCE = [name for name in VARIABLES if name not in ("no home", "a backend that
 def test_variables_of_the_environment_change_nothing(bare, undisturbed, names):
     without = {variable for name in names for variable in VARIABLES[name][0]}
     environment = {k: v for name in names for k, v in VARIABLES[name][1].items()}
-    done = in_shell(bare, COMMAND, tuple(without), **environment)
-    assert done.returncode == 0, done.stderr
-    check_same(bare.path / "smoke", undisturbed)
+    check_run(bare, undisturbed, COMMAND, tuple(without), **environment)
 
 
 def test_path_may_hold_spaces_quotes_and_letters_of_any_script(tmp_path, undisturbed):
     path = tmp_path / 'it\'s a "prömpt" $(touch pwned); `touch pwned` λ'
     path.mkdir()
-    done = in_shell(prepared(path), COMMAND)
-    assert done.returncode == 0, done.stderr
-    check_same(path / "smoke", undisturbed)
+    check_run(prepared(path), undisturbed)
     assert not list(tmp_path.rglob("pwned"))
 
 
 @pytest.mark.slow
 def test_umask_that_hides_everything_changes_nothing(bare, undisturbed):
-    done = in_shell(bare, f"umask 077; {COMMAND}")
-    assert done.returncode == 0, done.stderr
-    check_same(bare.path / "smoke", undisturbed)
+    check_run(bare, undisturbed, f"umask 077; {COMMAND}")
 
 
 @pytest.mark.slow
@@ -115,17 +122,13 @@ def test_style_and_latex_of_the_user_do_not_reach_the_figures(bare, undisturbed)
     (bare.path / "matplotlibrc").write_text("text.usetex: True\nfont.size: 30\n")
     (bare.path / "smoke").mkdir()
     shutil.copy(bare.path / "matplotlibrc", bare.path / "smoke")
-    done = in_shell(bare, COMMAND, MATPLOTLIBRC=str(bare.path / "matplotlibrc"))
-    assert done.returncode == 0, done.stderr
-    check_same(bare.path / "smoke", undisturbed)
+    check_run(bare, undisturbed, MATPLOTLIBRC=str(bare.path / "matplotlibrc"))
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not allowed(*WITHOUT_NETWORK), reason="may not leave the network")
 def test_no_network_is_needed(bare, undisturbed):
-    done = in_shell(bare, f"unshare -n {COMMAND}")
-    assert done.returncode == 0, done.stderr
-    check_same(bare.path / "smoke", undisturbed)
+    check_run(bare, undisturbed, f"unshare -n {COMMAND}")
 
 
 @pytest.mark.slow
@@ -134,9 +137,7 @@ def test_sources_from_the_future_change_nothing(bare, undisturbed):
     later = time.time() + 86400
     for path in bare.path.rglob("*"):
         os.utime(path, (later, later))
-    done = in_shell(bare, COMMAND)
-    assert done.returncode == 0, done.stderr
-    check_same(bare.path / "smoke", undisturbed)
+    check_run(bare, undisturbed)
     assert "Nothing to be done" in in_shell(bare, COMMAND).stderr
 
 
@@ -161,9 +162,7 @@ def test_another_user_with_a_copy_of_his_own_gets_the_same(undisturbed):
         copy = prepared(path)
         for place in (path, *path.rglob("*")):
             os.chown(place, NOBODY, NOBODY)
-        done = in_shell(copy, f"{become} {COMMAND}", HOME="/nonexistent")
-        assert done.returncode == 0, done.stderr
-        check_same(path / "smoke", undisturbed)
+        check_run(copy, undisturbed, f"{become} {COMMAND}", HOME="/nonexistent")
 
 
 def read_only(then: str) -> str:
@@ -226,9 +225,7 @@ def test_interrupted_run_goes_on(bare, undisturbed):
     text = run.ended()
     assert run.returncode != 0, text
     assert differing(whole_files(bare.path / "smoke"), undisturbed) == []
-    done = in_shell(bare, COMMAND)
-    assert done.returncode == 0, done.stderr
-    check_same(bare.path / "smoke", undisturbed)
+    check_run(bare, undisturbed)
 
 
 @pytest.mark.slow
@@ -239,9 +236,7 @@ def test_jobs_that_outlive_their_killed_snakemake_do_no_harm(bare, undisturbed):
         time.sleep(0.01)
     run.kill()
     run.wait()
-    done = in_shell(bare, f"{COMMAND} --unlock && {COMMAND}")
-    assert done.returncode == 0, done.stderr
-    check_same(bare.path / "smoke", undisturbed)
+    check_run(bare, undisturbed, f"{COMMAND} --unlock && {COMMAND}")
 
 
 def test_two_runs_at_once_do_no_harm(bare, undisturbed):

@@ -12,7 +12,7 @@ import yaml
 
 from largeprompt.errors import InputError
 from largeprompt.tables import read_json, read_table
-from lib.costs import Cost, Records, read_records
+from lib.costs import Cost, Records, duration, read_records
 from lib.registry import read_registry
 
 CLAIMS = "results/summary/claims.csv"
@@ -64,9 +64,9 @@ def _whole_run(records: Records, registry: Mapping[str, Any]) -> str:
     origins = [read_json(path, ["provenance"])["provenance"] for path in verdicts]
     commits, pythons = (", ".join(sorted({o[key] for o in origins})) for key in ("git", "python"))
     return (
-        f"The whole run: {_time(cost.seconds)} of processor time, {_size(cost.memory)} of memory "
-        f"at most in one job,\n{_size(cost.disk)} on disk. Measured on Python {pythons}, "
-        f"commit {commits}.\n\n"
+        f"The whole run: {duration(cost.seconds)} of processor time, "
+        f"{_size(cost.memory)} of memory at most in one job,\n"
+        f"{_size(cost.disk)} on disk. Measured on Python {pythons}, commit {commits}.\n\n"
     )
 
 
@@ -88,11 +88,7 @@ def _expected(rows: Mapping[str, Any]) -> str:
 
 
 def _cells(cost: Cost) -> tuple[str, str, str]:
-    return _time(cost.seconds), _size(cost.memory), _size(cost.disk)
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+    return duration(cost.seconds), _size(cost.memory), _size(cost.disk)
 
 
 def _size(megabytes: float) -> str:

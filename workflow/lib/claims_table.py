@@ -11,7 +11,7 @@ import pandas as pd
 
 from largeprompt.errors import InputError
 from largeprompt.tables import read_table
-from lib.costs import Records, read_records
+from lib.costs import Records, duration, read_records
 
 COLUMNS = ["id", "verdict", "measured", "allowed", "control", "target"]
 _HEAD = ("claim", "verdict", "time", "measured", "allowed")
@@ -64,10 +64,9 @@ def remarks(table: pd.DataFrame) -> Iterator[str]:
 
 def _time(records: Records, target: str) -> str:
     try:
-        seconds = records.cost([target]).seconds
+        return duration(records.cost([target]).seconds)
     except (LookupError, FileNotFoundError):  # not made here, or vouched for by --touch
         return "?"
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:

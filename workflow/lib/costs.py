@@ -10,6 +10,11 @@ from pathlib import Path
 _SAMPLED = "cpu_time"
 
 
+def duration(seconds: float) -> str:
+    """Whole seconds, or whole minutes from 100 seconds on."""
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
 @dataclass(frozen=True)
 class Cost:
     """Seconds of processor time, largest memory of one job (MB), size of all outputs (MB)."""

@@ -1,14 +1,13 @@
 """Lemma 2.1 by simulation: how far finite softmax attention is from two candidate limits."""
 
 import pandas as pd
-import torch
 
 from largeprompt.attention import infinite_attention, softmax_attention_prefixes
 from largeprompt.estimates import Estimate, richardson_limit
 from largeprompt.monte_carlo import squared_distances
 from largeprompt.stages._job import Job
-from largeprompt.stages._token_law import token_law
-from largeprompt.tables import read_arrays, write_table
+from largeprompt.stages._token_experiment import token_experiment
+from largeprompt.tables import write_table
 
 
 def run(job: Job) -> None:
@@ -18,13 +17,7 @@ def run(job: Job) -> None:
     of Lemma 2.1. Quantities: `distance` at each L; `floor`, what it tends to, extrapolated from
     the two longest prompts; `gap`, what it should tend to: the exact distance of the two limits.
     """
-    chosen = job.settings["operator_limit"]
-    data = read_arrays(job.input("tokens"), ["tokens", "queries"])
-    tokens, queries = torch.from_numpy(data["tokens"]), torch.from_numpy(data["queries"])
-    d, lengths = tokens.shape[-1], sorted(chosen["lengths"])
-    law = token_law(job.wildcards["law"], d, job.settings["covariance"])
-    V = torch.eye(d, dtype=torch.float64)
-    U = chosen["score_scale"] * V
+    tokens, queries, law, U, V, lengths = token_experiment(job, "operator_limit")
     own = infinite_attention(law, queries, U, V)
     affine = (law.mean + queries @ U.mT @ law.covariance) @ V.mT
     outputs = softmax_attention_prefixes(tokens[:, None], queries, U, V, lengths)

@@ -1,12 +1,11 @@
 """Left side of Prop 3.1 by simulation, for tokens of several scales sigma."""
 
 import numpy as np
-import torch
 
 from largeprompt.monte_carlo import output_errors
 from largeprompt.stages._job import Job
-from largeprompt.stages._token_law import token_law
-from largeprompt.tables import read_arrays, write_arrays
+from largeprompt.stages._token_experiment import token_experiment
+from largeprompt.tables import write_arrays
 
 
 def run(job: Job) -> None:
@@ -15,15 +14,10 @@ def run(job: Job) -> None:
     Every sigma uses the same tokens, scaled (common random numbers).
     """
     chosen = job.settings["output_error"]
-    data = read_arrays(job.input("tokens"), ["tokens", "queries"])
-    tokens, queries = torch.from_numpy(data["tokens"]), torch.from_numpy(data["queries"])
-    d, lengths = tokens.shape[-1], sorted(chosen["lengths"])
-    law = token_law(job.wildcards["law"], d, job.settings["covariance"])
-    V = torch.eye(d, dtype=torch.float64)
-    U = chosen["score_scale"] * V
+    tokens, queries, law, U, V, lengths = token_experiment(job, "output_error")
     errors = []
     for sigma in chosen["sigmas"]:
-        scaled = law.linear_image(sigma * np.eye(d))
+        scaled = law.linear_image(sigma * np.eye(len(V)))
         errors.append(output_errors(scaled, sigma * tokens, queries, U, V, lengths))
         job.progress(f"sigma = {sigma} done, {len(chosen['sigmas'])} in all")
     write_arrays(
