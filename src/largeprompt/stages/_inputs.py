@@ -33,7 +33,7 @@ def check_inputs(inputs: Mapping[str, Iterable[str]], run: str | None) -> None:
         read = readers.get(Path(path).suffix)
         found = read(path, wanted) if read else {}
         for name in wanted.keys() & found.keys():
-            if found[name] != {wanted[name]}:
+            if set(map(_meant, found[name])) != {_meant(wanted[name])}:
                 held = ", ".join(sorted(found[name]))
                 raise _refusal(path, f"holds {name} = {held}, not {wanted[name]}")
 
@@ -43,6 +43,14 @@ def _labels_in(path: str) -> dict[str, str]:
     whole = Path(path)
     labels = dict(part.split("=", 1) for part in whole.with_suffix("").parts if "=" in part)
     return labels | ({"id": whole.stem} if whole.suffix == ".json" else {})
+
+
+def _meant(text: str) -> str | float:
+    """What a label means: 1e+06 is 1000000."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _refusal(path: str, why: str) -> InputError:
