@@ -51,9 +51,11 @@ include: "workflow/rules/evaluate_operator.smk"
 include: "workflow/rules/evaluate_concentration.smk"
 include: "workflow/rules/evaluate_stability.smk"
 include: "workflow/rules/evaluate_endpoint.smk"
+include: "workflow/rules/evaluate_training.smk"
 include: "workflow/rules/summary.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/claims.smk"
+include: "workflow/rules/section6.smk"
 include: "workflow/rules/verify.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/artifact.smk"
@@ -65,7 +67,8 @@ rule all:
         rules.figures.input,
         rules.claims.input,
         rules.report.output,
-        TRAINED,
+        sgd_runs("default"),
+        flows("default"),
 
 
 onerror:

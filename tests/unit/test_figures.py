@@ -15,16 +15,23 @@ from largeprompt.figures import (
     effective_operator,
     gradient_error,
     kernel_swap,
+    length_generalisation,
+    limits,
     loss_vs_length,
     neighbours,
     operator_limit,
     output_error,
+    overview,
     prompt_length_map,
     rate_exponent,
+    stated_vs_coded,
+    trained_lengths,
     training_curves,
     trajectory,
     transfer,
+    weights,
 )
+from largeprompt.figures.section_6 import first_seed, main_case
 from largeprompt.figures.style import rendered, style
 
 
@@ -43,16 +50,64 @@ def tables() -> dict:
         for L in (1, 10, 100)
     ]
     runs = [("sgd", "softmax", 10.0), ("sgd", "linear", 10.0), ("flow", "infinite", float("inf"))]
-    curves = [(m, a, "random", L, 327, t, 1 / t) for m, a, L in runs for t in (1.0, 2.0)]
+    case = ("as-stated", "ar1")
+    curves = [(*case, m, a, "random", L, 327, t, 1 / t) for m, a, L in runs for t in (1.0, 2.0)]
     losses = [
-        (method, attention, "random", L, 327, quantity, 1 / L, 0.01 / L)
+        (*case, method, attention, "random", L, 327, quantity, 1 / L, 0.01 / L)
         for method, first in (("sgd", "loss"), ("flow", "risk"))
         for attention in ("softmax", "linear")
         for quantity in (first, "minus_infinite")
         for L in (10.0, 20.0)
     ]
-    losses.append(("flow", "infinite", "random", float("inf"), 327, "risk", 0.1, 0.0))
-    losses += [("ridge", "none", "none", L, "none", "loss", 1 / L, 0.0) for L in (10.0, 20.0)]
+    losses.append((*case, "flow", "infinite", "random", float("inf"), 327, "risk", 0.1, 0.0))
+    losses += [
+        (*case, "ridge", "none", "none", L, "none", "loss", 1 / L, 0.0) for L in (10.0, 20.0)
+    ]
+    heads = [
+        (*case, method, attention, "random", L, 327)
+        for method in ("sgd", "flow")
+        for attention in ("softmax", "linear")
+        for L in (10.0, 100.0)
+    ]
+    learned = [(*h, 2.0, q, 0, 0, 1 / h[5]) for h in heads for q in ("distance", "idle")]
+    learned += [
+        (*h, 2.0, "U", row, column, row - column)
+        for h in heads
+        if h[2] == "sgd"
+        for row in (0, 1)
+        for column in (0, 1)
+    ]
+    generalised = [(*h, L, 1 / L + 1 / h[5]) for h in heads for L in (10.0, 100.0)]
+    ends = [
+        (a, *case, "random", L, seed, 1 / L, 0.5 / L)
+        for a in ("softmax", "linear")
+        for L in (10.0, 100.0)
+        for seed in (1, 2)
+    ]
+    variants = [
+        ("ar1", method, attention, "random", L, 327, 1 / L, 0.1 / L, 2 / L, 0.1 / L)
+        for method in ("sgd", "flow", "optimum")
+        for attention in ("softmax", "linear")
+        for L in (10.0, 100.0)
+    ]
+    panels = [
+        ("lemma", law, "points", L, 1 / L, 0.1 / L) for law in ("gaussian", "x") for L in (1, 10)
+    ]
+    panels += [
+        (panel, series, kind, L, 1 / L, 0.0)
+        for panel, series, kind in (
+            *(("concentration", 1.0, "line"), ("concentration", 1.0, "bound")),
+            *(("trajectory", 10.0, "line"), ("loss", "ridge", "line")),
+            *(("loss", "softmax", "line"), ("loss", "softmax", "points")),
+        )
+        for L in (1, 10)
+    ]
+    needed = [
+        ("ar1", d, quantity, tolerance, d**2 / tolerance)
+        for d in (1, 5)
+        for quantity in ("softmax", "linear", "gap")
+        for tolerance in (0.1, 0.3)
+    ]
     moments = [
         (a, L, s, 0.9, 0.1 + s, 0.1 + s)
         for a in ("softmax", "linear")
@@ -121,15 +176,15 @@ def tables() -> dict:
         for t in (0.5, 1.0)
     ]
     paths += [("reduced", "same", "ball", L, "risk_gap", 1.0, 1 / L) for L in (10, 100)]
-    limits = [
+    transfers = [
         ("d=1", "theorem", "trained", L, quantity, 1 / L)
         for L in (10.0, 100.0)
         for quantity in ("excess", "distance", "product_error")
     ]
-    limits += [("d=1", "theorem", "trained", 10 / e, "excess eps", e) for e in (0.1, 1.0)]
-    limits += [("d=1", "theorem", "zero", L, "excess", 1.0) for L in (10.0, 100.0)]
+    transfers += [("d=1", "theorem", "trained", 10 / e, "excess eps", e) for e in (0.1, 1.0)]
+    transfers += [("d=1", "theorem", "zero", L, "excess", 1.0) for L in (10.0, 100.0)]
     return {
-        transfer: pd.DataFrame(limits, columns=transfer.COLUMNS),
+        transfer: pd.DataFrame(transfers, columns=transfer.COLUMNS),
         trajectory: pd.DataFrame(paths, columns=trajectory.COLUMNS),
         bayes_convergence: pd.DataFrame(convergence, columns=bayes_convergence.COLUMNS),
         bound_constants: pd.DataFrame(constants, columns=bound_constants.COLUMNS),
@@ -142,6 +197,12 @@ def tables() -> dict:
         output_error: pd.DataFrame(errors, columns=output_error.COLUMNS),
         prompt_length_map: pd.DataFrame(deviations, columns=prompt_length_map.COLUMNS),
         training_curves: pd.DataFrame(curves, columns=training_curves.COLUMNS),
+        overview: pd.DataFrame(panels, columns=overview.COLUMNS),
+        weights: pd.DataFrame(learned, columns=weights.COLUMNS),
+        length_generalisation: pd.DataFrame(generalised, columns=length_generalisation.COLUMNS),
+        limits: pd.DataFrame(ends, columns=limits.COLUMNS),
+        stated_vs_coded: pd.DataFrame(variants, columns=stated_vs_coded.COLUMNS),
+        trained_lengths: pd.DataFrame(needed, columns=trained_lengths.COLUMNS),
         kernel_swap: pd.DataFrame(swaps, columns=kernel_swap.COLUMNS),
         loss_vs_length: pd.DataFrame(losses, columns=loss_vs_length.COLUMNS),
     }
@@ -183,3 +244,22 @@ def test_shortened_run_is_marked_on_the_figure():
     module, table = output_error, tables()[output_error]
     assert drawn(module, table, "png", "smoke") != drawn(module, table, "png")
     assert drawn(module, table, "png", "smoke") != drawn(module, table, "png", "trial")
+
+
+def test_main_case_is_the_one_that_sgd_covers_best():
+    rows = [
+        (variant, "sgd", start, L)
+        for variant, lengths in (("as-coded", (10,)), ("as-stated", (10, 20)))
+        for start in ("random", "theorem")
+        for L in lengths
+    ]
+    table = pd.DataFrame(rows, columns=["variant", "method", "start", "L"])
+    chosen = main_case(table.assign(covariance="ar1"))
+    assert list(chosen["L"]) == [10, 20]
+    assert set(chosen["variant"]) == {"as-stated"}
+    assert set(chosen["start"]) == {"random"}
+
+
+def test_first_seed_keeps_the_references():
+    table = pd.DataFrame({"seed": ["1", "327", "327", "none"]})
+    assert list(first_seed(table)["seed"]) == ["327", "327", "none"]

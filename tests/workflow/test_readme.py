@@ -67,3 +67,17 @@ def test_paths_named_in_the_layout_exist():
     for name in re.findall(r"[\w/]+\.(?:py|yaml)\b|workflow/\w+\b(?!\.)", block):
         candidates = [ROOT / name, ROOT / "src/largeprompt" / name]
         assert any(path.exists() for path in candidates), name
+
+
+def test_reading_guide_names_every_claim_and_figure_and_real_modules(fresh):
+    guide = (ROOT / "docs/reading.md").read_text(encoding="utf-8")
+    cells = [[c.strip() for c in line.split("|")[1:-1]] for line in guide.splitlines()[6:]]
+    rows = [row for row in cells if len(row) == 5]
+    listed = [name for row in rows for name in row[3].split(", ")]
+    assert sorted(listed) == sorted(entry["id"] for entry in REGISTRY)
+    drawn = {name for row in rows for name in row[4].split(", ")}
+    assert drawn == {
+        r.removeprefix("plot_") for r in fresh.plan("figures", *SMOKE).jobs if r.startswith("plot_")
+    } - {"overview"}
+    for module in re.findall(r"`(\w+\.py)`", guide):
+        assert (ROOT / "src/largeprompt" / module).exists(), module

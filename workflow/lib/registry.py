@@ -51,3 +51,12 @@ def read_registry(file: Path) -> dict[str, dict[str, Any]]:
         if ids.count(name) > 1:
             raise InputError(f"{file.name}: {name}: the id stands twice")
     return {entry["id"]: entry for entry in entries}
+
+
+def on_grid(entry: dict[str, Any], grid: str) -> dict[str, Any]:
+    """The entry with `{grid}` in its paths filled in; the default grid keeps the target's name."""
+    tables = [path.format(grid=grid) for path in entry["tables"]]
+    if grid == "default" or tables == entry["tables"]:
+        return entry | {"tables": tables}
+    target = f"results/claims/{grid}/{entry['id']}.json"
+    return entry | {"tables": tables, "target": target}

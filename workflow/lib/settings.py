@@ -187,15 +187,25 @@ def _unknown(key: str, value: str, settings: Settings, source: str) -> str:
 
 
 def _training_contradictions(s: Settings) -> Iterator[str]:
-    sgd = s["sgd"]
-    for name in sgd["covariances"]:
+    sgd, longest = s["sgd"], s["regression"]["max_length"]
+    for name in s["trained_lengths"]["covariances"]:
         if name not in s["covariances"]:
-            yield _unknown("sgd.covariances", name, s, "covariances")
-    if max(sgd["lengths"]) > s["regression"]["max_length"]:
-        yield (
-            f"sgd.lengths holds {max(sgd['lengths'])}: "
-            f"must be <= regression.max_length = {s['regression']['max_length']}"
-        )
+            yield _unknown("trained_lengths.covariances", name, s, "covariances")
+    for grid, methods in s["grids"].items():
+        for method, entries in methods.items():
+            for number, entry in enumerate(entries):
+                key = f"grids.{grid}.{method}.{number}"
+                for name in entry["covariances"]:
+                    if name not in s["covariances"]:
+                        yield _unknown(f"{key}.covariances", name, s, "covariances")
+                if method == "sgd" and max(entry["lengths"]) > longest:
+                    yield (
+                        f"{key}.lengths holds {max(entry['lengths'])}: "
+                        f"must be <= regression.max_length = {longest}"
+                    )
     for key in ("loss_every", "save_every"):
         if sgd["steps"] % sgd[key]:
             yield f"sgd.{key} = {sgd[key]}: must divide sgd.steps = {sgd['steps']}"
+    horizon, last = sgd["steps"] * sgd["learning_rate"], s["flow"]["limit_time"]
+    if last <= horizon:
+        yield f"flow.limit_time = {last:g}: must be > sgd.steps * sgd.learning_rate = {horizon:g}"

@@ -2,11 +2,29 @@
 
 REQUIRED INPUTS  results/summary, workflow/claims.yaml
 OUTPUTS          results/claims/{claim}.json, results/summary/claims.csv
+                 results/claims/{grid}/{claim}.json, results/summary/{grid}/claims.csv for the
+                 claims that are judged on the models of a grid
 """
 
-from lib.registry import read_registry
+from lib.registry import on_grid, read_registry
 
-CLAIMS = read_registry(ROOT / "workflow/claims.yaml")
+REGISTRY = read_registry(ROOT / "workflow/claims.yaml")
+CLAIMS = {name: on_grid(entry, "default") for name, entry in REGISTRY.items()}
+GRID_CLAIMS = [
+    name for name, entry in REGISTRY.items() if on_grid(entry, "paper") != CLAIMS[name]
+]
+
+
+def claim_on_grid(wildcards):
+    """The entry of a claim with the tables of the grid that the wildcards name."""
+    return on_grid(REGISTRY[wildcards.claim], wildcards.grid)
+
+
+def rule_code(wildcards):
+    """Hash of the code that decides a claim."""
+    return code(
+        "stages.decide_claim", f"claims.{REGISTRY[wildcards.claim]['module']}"
+    )
 
 
 rule decide_claim:
@@ -20,13 +38,25 @@ rule decide_claim:
         "results/benchmarks/decide_claim/{claim}.tsv"
     params:
         settings=lambda wildcards: settings(claim=CLAIMS[wildcards.claim]),
-        code=lambda wildcards: code(
-            "stages.decide_claim", f"claims.{CLAIMS[wildcards.claim]['module']}"
-        ),
+        code=rule_code,
     shell:
         "python -m largeprompt decide_claim --settings {params.settings:q} "
         "--set claim={wildcards.claim} --in tables {input.tables:q} "
         "--out verdict {output.verdict:q} --log {log:q}"
+
+
+use rule decide_claim as decide_claim_on_grid with:
+    input:
+        tables=lambda wildcards: claim_on_grid(wildcards)["tables"],
+    output:
+        verdict="results/claims/{grid}/{claim}.json",
+    log:
+        "logs/decide_claim/{grid}/{claim}.log",
+    benchmark:
+        "results/benchmarks/decide_claim/{grid}/{claim}.tsv"
+    params:
+        settings=lambda wildcards: settings(claim=claim_on_grid(wildcards)),
+        code=rule_code,
 
 
 rule summarise_claims:
@@ -44,6 +74,17 @@ rule summarise_claims:
     shell:
         "python -m largeprompt summarise_claims --settings {params.settings:q} "
         "--in verdicts {input.verdicts:q} --out table {output.table:q} --log {log:q}"
+
+
+use rule summarise_claims as summarise_claims_on_grid with:
+    input:
+        verdicts=expand("results/claims/{{grid}}/{claim}.json", claim=GRID_CLAIMS),
+    output:
+        table="results/summary/{grid}/claims.csv",
+    log:
+        "logs/summarise_claims/{grid}.log",
+    benchmark:
+        "results/benchmarks/summarise_claims/{grid}.tsv"
 
 
 rule claims:

@@ -4,6 +4,7 @@ REQUIRED INPUTS  config.yaml, workflow/schemas/config.schema.yaml
 OUTPUTS          none: no rule is defined here
 """
 
+import math
 import os
 import shlex
 
@@ -14,6 +15,7 @@ sys.path[:0] = [str(ROOT / "workflow"), str(ROOT / "src")]
 
 from lib import code_hash as hashing
 from lib.failures import failures
+from lib.grids import finite_paths, infinite_paths, models, of_case
 from lib.records import unrecorded
 from lib.settings import canonical, checked
 from largeprompt.errors import InputError
@@ -47,6 +49,7 @@ wildcard_constraints:
     L=r"[1-9]\d*",
     seed=r"\d+",
     claim=r"[a-z0-9.-]+",
+    grid="|".join(config["grids"]),
 
 
 def settings(*keys, **extra):
@@ -91,17 +94,14 @@ SGD_KEYS = REGRESSION_KEYS + [
 ]
 
 
-def trained(pattern, **chosen):
-    """The files that `pattern` names on the configured grid; `chosen` narrows or extends it."""
-    grid = {
-        "attention": ["softmax", "linear"],
-        "variant": config["regression"]["variants"],
-        "covariance": config["sgd"]["covariances"],
-        "start": config["sgd"]["starts"],
-        "L": sorted(config["sgd"]["lengths"]),
-        "seed": config["sgd"]["seeds"],
-    }
-    return expand(pattern, **{**grid, **chosen})
+# Time of the gradient flow that the last step of SGD corresponds to.
+HORIZON = config["sgd"]["steps"] * config["sgd"]["learning_rate"]
+
+# The models that each grid trains: by SGD, and by exact flow, which goes with every SGD.
+SGD_MODELS = {name: models(grid["sgd"]) for name, grid in config["grids"].items()}
+FLOW_MODELS = {
+    name: models(grid["sgd"] + grid["flow"]) for name, grid in config["grids"].items()
+}
 
 
 def evaluated(experiment, suffix):

@@ -62,7 +62,7 @@ rule draw_weights:
     params:
         settings=lambda wildcards: settings(
             "regression.dimension",
-            *(["infinite.alpha"] if wildcards.start == "theorem" else []),
+            *(["theorem_start.alpha"] if wildcards.start == "theorem" else []),
         ),
         code=code("stages.draw_weights"),
     shell:

@@ -1,20 +1,11 @@
-"""Numbers behind the claims: errors of the operators, the bound, losses of trained models.
+"""Numbers behind the claims on token prompts: errors of the operators, the bound.
 
-REQUIRED INPUTS  results/data/tokens, results/data/prompts, results/train
+REQUIRED INPUTS  results/data/tokens
 OUTPUTS          results/evaluate/operator_limit/law={law}/covariance={covariance}/seed={seed}.csv
                  results/evaluate/output_error/law={law}/covariance={covariance}/seed={seed}.npz
                  results/evaluate/bound/errors.csv, results/evaluate/bound/envelope.csv
                  results/evaluate/exact_error.csv
-                 results/evaluate/test_loss/variant={variant}/covariance={covariance}.csv
-                 results/evaluate/ridge/variant={variant}/covariance={covariance}.csv
-                 results/evaluate/optimum/variant={variant}/covariance={covariance}.csv
 """
-
-TEST_PROMPTS = (
-    "results/data/prompts/variant={variant}/covariance={covariance}/seed=%d.npz"
-    % config["regression"]["test_seed"]
-)
-
 
 rule evaluate_operator_limit:
     input:
@@ -99,77 +90,4 @@ rule evaluate_exact_error:
         code=code("stages.evaluate_exact_error"),
     shell:
         "python -m largeprompt evaluate_exact_error --settings {params.settings:q} "
-        "--out table {output.table:q} --log {log:q}"
-
-
-rule evaluate_test_loss:
-    input:
-        prompts=TEST_PROMPTS,
-        finite=lambda wildcards: trained(
-            f"results/train/finite/{FINITE}.npz",
-            variant=wildcards.variant,
-            covariance=wildcards.covariance,
-        ),
-        infinite=lambda wildcards: trained(
-            f"results/train/infinite/method={{method}}/{INFINITE}.npz",
-            method=["sgd", "flow"],
-            start=config["infinite"]["starts"],
-            variant=wildcards.variant,
-            covariance=wildcards.covariance,
-        ),
-    output:
-        table="results/evaluate/test_loss/variant={variant}/covariance={covariance}.csv",
-    log:
-        "logs/evaluate_test_loss/variant={variant}/covariance={covariance}.log",
-    benchmark:
-        "results/benchmarks/evaluate_test_loss/variant={variant}/covariance={covariance}.tsv"
-    params:
-        settings=lambda wildcards: settings(
-            *REGRESSION_KEYS, covariance=covariance_of(wildcards)
-        ),
-        code=code("stages.evaluate_test_loss"),
-    shell:
-        "python -m largeprompt evaluate_test_loss --settings {params.settings:q} "
-        "--set variant={wildcards.variant} covariance={wildcards.covariance} "
-        "--in prompts {input.prompts:q} "
-        "--in finite {input.finite:q} --in infinite {input.infinite:q} "
-        "--out table {output.table:q} --log {log:q}"
-
-
-rule evaluate_ridge:
-    input:
-        prompts=TEST_PROMPTS,
-    output:
-        table="results/evaluate/ridge/variant={variant}/covariance={covariance}.csv",
-    log:
-        "logs/evaluate_ridge/variant={variant}/covariance={covariance}.log",
-    benchmark:
-        "results/benchmarks/evaluate_ridge/variant={variant}/covariance={covariance}.tsv"
-    params:
-        settings=lambda wildcards: settings(
-            *REGRESSION_KEYS, "sgd.lengths", covariance=covariance_of(wildcards)
-        ),
-        code=code("stages.evaluate_ridge"),
-    shell:
-        "python -m largeprompt evaluate_ridge --settings {params.settings:q} "
-        "--set variant={wildcards.variant} covariance={wildcards.covariance} "
-        "--in prompts {input.prompts:q} "
-        "--out table {output.table:q} --log {log:q}"
-
-
-rule evaluate_optimum:
-    output:
-        table="results/evaluate/optimum/variant={variant}/covariance={covariance}.csv",
-    log:
-        "logs/evaluate_optimum/variant={variant}/covariance={covariance}.log",
-    benchmark:
-        "results/benchmarks/evaluate_optimum/variant={variant}/covariance={covariance}.tsv"
-    params:
-        settings=lambda wildcards: settings(
-            *REGRESSION_KEYS, "flow.lengths", covariance=covariance_of(wildcards)
-        ),
-        code=code("stages.evaluate_optimum"),
-    shell:
-        "python -m largeprompt evaluate_optimum --settings {params.settings:q} "
-        "--set variant={wildcards.variant} covariance={wildcards.covariance} "
         "--out table {output.table:q} --log {log:q}"

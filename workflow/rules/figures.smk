@@ -1,10 +1,12 @@
 """One rule a figure, each from the summary table of its name.
 
-REQUIRED INPUTS  results/summary/{figure}.csv
-OUTPUTS          figures/{figure}.pdf, figures/{figure}.png
+REQUIRED INPUTS  results/summary/{figure}.csv, results/summary/{grid}/{figure}.csv
+OUTPUTS          figures/{figure}.pdf, figures/{figure}.png; figures/{grid}/{figure}.pdf and .png
+                 for the larger grids of Section 6
 """
 
 FIGURES = {
+    "overview": "The paper",
     "trajectory": "Lemma D.1",
     "transfer": "Theorem 4.3",
     "bayes_convergence": "Theorem 5.1",
@@ -17,30 +19,56 @@ FIGURES = {
     "effective_operator": "Section 3",
     "training_curves": "Section 6",
     "loss_vs_length": "Section 6",
+    "limits": "Section 6",
+    "weights": "Section 6",
+    "length_generalisation": "Section 6",
+    "stated_vs_coded": "Section 6",
+    "trained_lengths": "Section 6",
     "prompt_length_map": "Popular claims",
     "kernel_swap": "Popular claims",
     "neighbours": "Related papers",
 }
+# Those that show the models of a grid.
+GRID_FIGURES = [
+    "training_curves",
+    "loss_vs_length",
+    "limits",
+    "weights",
+    "length_generalisation",
+    "stated_vs_coded",
+]
 
-for figure, statement in FIGURES.items():
+
+def drawn():
+    """Rule, figure, folder of its table and its own, category in the report."""
+    for figure, statement in FIGURES.items():
+        grid = "default/" if figure in GRID_FIGURES else ""
+        yield f"plot_{figure}", figure, grid, "", statement
+    for grid in ("paper", "paper_all"):
+        for figure in GRID_FIGURES:
+            category = f"{FIGURES[figure]}, {grid}"
+            yield f"plot_{grid}_{figure}", figure, f"{grid}/", f"{grid}/", category
+
+
+for plot, figure, source, folder, category in drawn():
 
     rule:
         name:
-            f"plot_{figure}"
+            plot
         input:
-            table=f"results/summary/{figure}.csv",
+            table=f"results/summary/{source}{figure}.csv",
         output:
             pdf=report(
-                f"figures/{figure}.pdf",
+                f"figures/{folder}{figure}.pdf",
                 caption=f"../report/{figure}.rst",
-                category=statement,
+                category=category,
                 labels={"figure": figure},
             ),
-            png=f"figures/{figure}.png",
+            png=f"figures/{folder}{figure}.png",
         log:
-            f"logs/plot_{figure}.log",
+            f"logs/{plot}.log",
         benchmark:
-            f"results/benchmarks/plot_{figure}.tsv"
+            f"results/benchmarks/{plot}.tsv"
         params:
             settings=settings("figures.dpi"),
             code=code("stages.plot_figure", f"figures.{figure}"),

@@ -1,15 +1,8 @@
 """Tidy tables: each figure and each claim reads these and nothing else.
 
-REQUIRED INPUTS  results/evaluate, results/train
+REQUIRED INPUTS  results/evaluate
 OUTPUTS          results/summary/{figure}.csv for each figure
 """
-
-CASES = expand(
-    "variant={variant}/covariance={covariance}",
-    variant=config["regression"]["variants"],
-    covariance=config["sgd"]["covariances"],
-)
-
 
 rule summarise_operator_limit:
     input:
@@ -62,45 +55,4 @@ rule summarise_effective_operator:
         code=code("stages.summarise_effective_operator"),
     shell:
         "python -m largeprompt summarise_effective_operator --settings {params.settings:q} "
-        "--out table {output.table:q} --log {log:q}"
-
-
-rule summarise_training_curves:
-    input:
-        trainings=TRAINED,
-    output:
-        table="results/summary/training_curves.csv",
-    log:
-        "logs/summarise_training_curves.log",
-    benchmark:
-        "results/benchmarks/summarise_training_curves.tsv"
-    params:
-        settings=settings(),
-        code=code("stages.summarise_training_curves"),
-    shell:
-        "python -m largeprompt summarise_training_curves --settings {params.settings:q} "
-        "--in trainings {input.trainings:q} --out table {output.table:q} --log {log:q}"
-
-
-rule summarise_loss_vs_length:
-    input:
-        losses=expand("results/evaluate/test_loss/{case}.csv", case=CASES),
-        references=expand(
-            "results/evaluate/{reference}/{case}.csv",
-            reference=["ridge", "optimum"],
-            case=CASES,
-        ),
-        flows=FLOWS + INFINITE_FLOWS,
-    output:
-        table="results/summary/loss_vs_length.csv",
-    log:
-        "logs/summarise_loss_vs_length.log",
-    benchmark:
-        "results/benchmarks/summarise_loss_vs_length.tsv"
-    params:
-        settings=settings(),
-        code=code("stages.summarise_loss_vs_length"),
-    shell:
-        "python -m largeprompt summarise_loss_vs_length --settings {params.settings:q} "
-        "--in losses {input.losses:q} --in references {input.references:q} --in flows {input.flows:q} "
         "--out table {output.table:q} --log {log:q}"

@@ -5,31 +5,37 @@ OUTPUTS          results/train/finite/attention={attention}/CELL/L={L}/seed={see
                  results/train/flow/attention={attention}/CELL/L={L}/seed={seed}.npz
                  results/train/infinite/method=sgd/CELL/seed={seed}.npz
                  results/train/infinite/method=flow/CELL/seed={seed}.npz
+                 results/train/limit/attention={attention}/CELL/L={L}/seed={seed}.csv
+                 results/train/limit/infinite/CELL/seed={seed}.csv: where the flows end
                  with CELL = variant={variant}/covariance={covariance}/start={start}
 An interrupted SGD leaves OUTPUT.checkpoint, from which the next call goes on.
 """
 
-FLOWS = trained(f"results/train/flow/{FINITE}.npz", L=sorted(config["flow"]["lengths"]))
-INFINITE_FLOWS = trained(
-    f"results/train/infinite/method=flow/{INFINITE}.npz",
-    start=config["infinite"]["starts"],
-)
-TRAINED = [
-    *trained(f"results/train/finite/{FINITE}.npz"),
-    *FLOWS,
-    *trained(
-        f"results/train/infinite/method=sgd/{INFINITE}.npz",
-        start=config["infinite"]["starts"],
-    ),
-    *INFINITE_FLOWS,
-]
+SGD = f"results/train/finite/{FINITE}.npz"
+SGD_INFINITE = f"results/train/infinite/method=sgd/{INFINITE}.npz"
+FLOW = f"results/train/flow/{FINITE}.npz"
+FLOW_INFINITE = f"results/train/infinite/method=flow/{INFINITE}.npz"
+LIMIT = f"results/train/limit/{FINITE}.csv"
+LIMIT_INFINITE = f"results/train/limit/infinite/{INFINITE}.csv"
+
+
+def sgd_runs(grid):
+    """Every training by SGD of a grid."""
+    chosen = SGD_MODELS[grid]
+    return finite_paths(SGD, chosen) + infinite_paths(SGD_INFINITE, chosen)
+
+
+def flows(grid):
+    """Every exact flow of a grid."""
+    chosen = FLOW_MODELS[grid]
+    return finite_paths(FLOW, chosen) + infinite_paths(FLOW_INFINITE, chosen)
 
 
 rule train_finite:
     input:
         weights="results/data/weights/start={start}/seed={seed}.npz",
     output:
-        training=f"results/train/finite/{FINITE}.npz",
+        training=SGD,
     log:
         f"logs/train_finite/{FINITE}.log",
     benchmark:
@@ -52,7 +58,7 @@ rule train_infinite:
     input:
         weights="results/data/weights/start={start}/seed={seed}.npz",
     output:
-        training=f"results/train/infinite/method=sgd/{INFINITE}.npz",
+        training=SGD_INFINITE,
     log:
         f"logs/train_infinite/{INFINITE}.log",
     benchmark:
@@ -74,14 +80,18 @@ rule flow_finite:
     input:
         weights="results/data/weights/start={start}/seed={seed}.npz",
     output:
-        training=f"results/train/flow/{FINITE}.npz",
+        training=FLOW,
+        limit=LIMIT,
     log:
         f"logs/flow_finite/{FINITE}.log",
     benchmark:
         f"results/benchmarks/flow_finite/{FINITE}.tsv"
     params:
         settings=lambda wildcards: settings(
-            *REGRESSION_KEYS, "flow.horizon", covariance=covariance_of(wildcards)
+            *REGRESSION_KEYS,
+            "flow.limit_time",
+            horizon=HORIZON,
+            covariance=covariance_of(wildcards),
         ),
         code=code("stages.flow_finite"),
     shell:
@@ -89,25 +99,30 @@ rule flow_finite:
         "--set attention={wildcards.attention} variant={wildcards.variant} "
         "covariance={wildcards.covariance} start={wildcards.start} L={wildcards.L} "
         "seed={wildcards.seed} --in weights {input.weights:q} "
-        "--out training {output.training:q} --log {log:q}"
+        "--out training {output.training:q} --out limit {output.limit:q} --log {log:q}"
 
 
 rule flow_infinite:
     input:
         weights="results/data/weights/start={start}/seed={seed}.npz",
     output:
-        training=f"results/train/infinite/method=flow/{INFINITE}.npz",
+        training=FLOW_INFINITE,
+        limit=LIMIT_INFINITE,
     log:
         f"logs/flow_infinite/{INFINITE}.log",
     benchmark:
         f"results/benchmarks/flow_infinite/{INFINITE}.tsv"
     params:
         settings=lambda wildcards: settings(
-            *REGRESSION_KEYS, "flow.horizon", covariance=covariance_of(wildcards)
+            *REGRESSION_KEYS,
+            "flow.limit_time",
+            horizon=HORIZON,
+            covariance=covariance_of(wildcards),
         ),
         code=code("stages.flow_infinite"),
     shell:
         "python -m largeprompt flow_infinite --settings {params.settings:q} "
         "--set variant={wildcards.variant} covariance={wildcards.covariance} "
         "start={wildcards.start} seed={wildcards.seed} "
-        "--in weights {input.weights:q} --out training {output.training:q} --log {log:q}"
+        "--in weights {input.weights:q} "
+        "--out training {output.training:q} --out limit {output.limit:q} --log {log:q}"

@@ -20,12 +20,17 @@ def decide(tables: Sequence[pd.DataFrame], tolerance: Mapping[str, float]) -> De
     shortest, longest = table["L"].min(), table["L"].max()
     gaps = table[table["quantity"] == "minus_linear"].set_index([*_RUN, "L"])
     first, last = (gaps.xs(L, level="L") for L in (shortest, longest))
+    both = first.index.intersection(last.index)
+    first, last = first.loc[both], last.loc[both]
     shrinks = last["value"].abs() + tolerance["z"] * last["stderr"]
     ratio = (shrinks / first["value"].abs()).max()
     blurred = (first["value"].abs() <= tolerance["z"] * first["stderr"]).any()
     losses = table[table["quantity"] == "loss"].set_index(["attention", "L", *_RUN])["value"]
-    fixed = losses["linear"][shortest]
-    control = ((losses["softmax"][longest] - fixed) / (losses["softmax"][shortest] - fixed)).abs()
+    fixed, long, short = (
+        losses[name][L].loc[both]
+        for name, L in (("linear", shortest), ("softmax", longest), ("softmax", shortest))
+    )
+    control = ((long - fixed) / (short - fixed)).abs()
     return Decision(
         measured=f"distance at L = {longest:g} is {ratio:.2g} of that at L = {shortest:g}",
         allowed=f"{tolerance['ratio']:g}, {tolerance['z']:g} standard errors included",

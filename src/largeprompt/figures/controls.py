@@ -8,14 +8,6 @@ from matplotlib.figure import Figure
 from largeprompt.figures import style
 
 COLUMNS = ["panel", "law", "quantity", "L", "value", "stderr", "bound"]
-_LAWS = {
-    "gaussian": (style.BLACK, "o", "Gaussian"),
-    "rademacher": (style.VERMILION, "s", "Rademacher"),
-    "cube": (style.SKY, "^", "uniform cube"),
-    "mixture": (style.PURPLE, "D", "Gaussian mixture"),
-    "student": (style.GREEN, "v", "Student, 3 d.o.f."),
-    "lognormal": (style.ORANGE, "P", "signed lognormal"),
-}
 
 
 def draw(table: pd.DataFrame) -> Figure:
@@ -24,7 +16,7 @@ def draw(table: pd.DataFrame) -> Figure:
     _lemma(left, table[table["panel"] == "lemma"])
     rows = table[table["panel"] == "concentration"]
     for law, curve in rows.groupby("law", sort=False):
-        colour, marker, name = _LAWS[law]
+        colour, marker, name = style.law_look(law)
         right.errorbar(
             *(curve["L"], curve["value"], 2 * curve["stderr"]),
             **{"color": colour, "marker": marker, "label": name, **style.POINTS},
@@ -40,7 +32,7 @@ def draw(table: pd.DataFrame) -> Figure:
 def _lemma(panel: Axes, rows: pd.DataFrame) -> None:
     laws = list(dict.fromkeys(rows["law"]))
     for position, law in enumerate(laws):
-        colour, marker, _ = _LAWS[law]
+        colour, marker, _ = style.law_look(law)
         values = rows[rows["law"] == law].set_index("quantity")
         for shift, quantity, face in (
             (-0.12, "affine floor", colour),
@@ -53,6 +45,8 @@ def _lemma(panel: Axes, rows: pd.DataFrame) -> None:
         gap = values["value"]["affine gap"]
         panel.plot([position - 0.3, position + 0.3], [gap, gap], color=colour, linewidth=0.8)
     panel.axhline(0, color="0.8", linewidth=0.6, zorder=0)
-    panel.set_xticks(np.arange(len(laws)), [_LAWS[law][2].replace(" ", "\n") for law in laws])
+    panel.set_xticks(
+        np.arange(len(laws)), [style.law_look(law)[2].replace(" ", "\n") for law in laws]
+    )
     panel.set_ylabel("mean square distance\n(relative to output)")
     panel.set_title("filled: from the affine formula; open: own limit")

@@ -6,13 +6,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from largeprompt.figures import style
+from largeprompt.figures.section_6 import main_case
 
-COLUMNS = ["method", "attention", "start", "L", "seed", "quantity", "value", "stderr"]
+COLUMNS = [
+    *("variant", "covariance", "method", "attention", "start", "L", "seed"),
+    *("quantity", "value", "stderr"),
+]
 
 
 def draw(table: pd.DataFrame) -> Figure:
     """Points with 2 standard errors for SGD, lines for exact flows and references."""
-    table = table[table["start"].isin(["random", "none"])]
+    table = main_case(table)
     trained = table[table["method"] == "sgd"]
     figure, (left, right) = style.panels(2, width=style.PAGE, height=2.7)
     for attention in ("softmax", "linear"):

@@ -6,12 +6,6 @@ from matplotlib.figure import Figure
 from largeprompt.figures import style
 
 COLUMNS = ["law", "limit", "quantity", "L", "value", "stderr"]
-_LAWS = {
-    "gaussian": (style.BLACK, "o", "Gaussian"),
-    "rademacher": (style.VERMILION, "s", "Rademacher"),
-    "cube": (style.SKY, "^", "uniform cube"),
-    "mixture": (style.PURPLE, "D", "Gaussian mixture"),
-}
 _TITLES = {"affine": "from the affine formula", "own": "from the law's own limit"}
 
 
@@ -21,7 +15,7 @@ def draw(table: pd.DataFrame) -> Figure:
     for panel, (limit, title) in zip(axes, _TITLES.items(), strict=True):
         part = table[table["limit"] == limit]
         for law, rows in part.groupby("law", sort=False):
-            colour, marker, name = _LAWS[law]
+            colour, marker, name = style.law_look(law)
             points = rows[rows["quantity"] == "distance"]
             panel.errorbar(
                 *(points["L"], points["value"], 2 * points["stderr"]),

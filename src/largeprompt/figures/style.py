@@ -26,6 +26,15 @@ NAMES = {
     "infinite": "infinite prompt",
     "ridge": "optimal ridge (Bayes)",
 }
+# Token laws: colour, marker, name.
+_LAWS = {
+    "gaussian": (BLACK, "o", "Gaussian"),
+    "rademacher": (VERMILION, "s", "Rademacher"),
+    "cube": (SKY, "^", "uniform cube"),
+    "mixture": (PURPLE, "D", "Gaussian mixture"),
+    "student": (GREEN, "v", "Student, 3 d.o.f."),
+    "lognormal": (ORANGE, "P", "signed lognormal"),
+}
 # Points of one series of measurements with their intervals.
 POINTS = {"linestyle": "none", "markersize": 3.2, "elinewidth": 0.8, "capsize": 1.5}
 
@@ -52,6 +61,11 @@ _RC = {
     "figure.constrained_layout.use": True,
     "svg.hashsalt": "largeprompt",
 }
+
+
+def law_look(law: str) -> tuple[str, str, str]:
+    """Colour, marker and name of a token law; laws that have no look of their own share one."""
+    return _LAWS.get(law, (BLUE, "X", law))
 
 
 @contextmanager

@@ -5,13 +5,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from largeprompt.figures import style
+from largeprompt.figures.section_6 import first_seed, main_case
 
-COLUMNS = ["method", "attention", "start", "L", "seed", "time", "loss"]
+COLUMNS = ["variant", "covariance", "method", "attention", "start", "L", "seed", "time", "loss"]
 
 
 def draw(table: pd.DataFrame) -> Figure:
     """Loss against t = steps x learning rate, one panel a kind of attention: flow and SGD."""
-    table = table[table["start"] == "random"]
+    table = first_seed(main_case(table))
     figure, axes = style.panels(2, width=style.PAGE, height=2.6, sharey=True)
     infinite = table[table["attention"] == "infinite"]
     for panel, attention in zip(axes, ("softmax", "linear"), strict=True):

@@ -10,7 +10,7 @@ def run(job: Job) -> None:
     """Write Q, K, V, O (random) or U, v (Theorem 5.1, which is the same for every seed)."""
     dimension = job.settings["regression"]["dimension"]
     if job.wildcards["start"] == "theorem":
-        weights = theorem_weights(job.settings["infinite"]["alpha"], dimension)
+        weights = theorem_weights(job.settings["theorem_start"]["alpha"], dimension)
     else:
         weights = random_weights(stream(int(job.wildcards["seed"]), "weights"), dimension)
     write_arrays(job.outputs["weights"], **weights)

@@ -13,7 +13,7 @@ def run(job: Job) -> None:
     task = regression_task(job.settings, job.wildcards["variant"])
     inputs = read_arrays(job.input("prompts"), ["tokens"])["tokens"][..., :-1]
     rows = []
-    for L in sorted(job.settings["sgd"]["lengths"]):
+    for L in sorted(job.settings["lengths"]):
         risk = bayes_risk(
             inputs[:, :L], task.query_covariance, task.noise_variance, task.task_variance
         )

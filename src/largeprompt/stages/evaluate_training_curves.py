@@ -1,4 +1,4 @@
-"""Loss histories of every training in one table."""
+"""Loss histories of every training of one case."""
 
 import numpy as np
 import pandas as pd
