@@ -15,7 +15,7 @@ TRAINING = (
 FIGURE = "figures/effective_operator.pdf"
 TARGETS = (
     TRAINING,
-    "results/evaluate/ridge/variant=as-stated/covariance=ar1.csv",
+    "results/evaluate/default/ridge/variant=as-stated/covariance=ar1.csv",
     "results/claims/assumption-3.3.json",
     FIGURE,
 )

@@ -80,9 +80,9 @@ def _bad_values(value: Any, schema: dict) -> list[Any]:
                 bad += [limit + beyond * max(1, abs(limit)), math.copysign(1e300, beyond - 0.5)]
         return [*bad, 10**400]
     if kind == "array":
-        smaller = value[: schema.get("minItems", 1) - 1]
+        smaller = [value[: schema["minItems"] - 1]] if "minItems" in schema else []
         twice = [[*value, value[0]]] if schema.get("uniqueItems") else []
-        return [None, 1, "1", {}, smaller, [None], [[]], *twice]
+        return [None, 1, "1", {}, *smaller, [None], [[]], *twice]
     if kind == "object":
         return [None, 1, "x", [], {"unknown": 1}, {**value, "unknown": 1}, {**value, 1: 2}]
     pattern = schema.get("pattern", "")
@@ -121,6 +121,8 @@ CONTRADICTIONS: list[Change] = [
     (("spread", "calibrate_to"), 4096),
     (("sgd", "save_every"), 7),
     (("sgd", "loss_every"), 299999),
+    (("grids", "default", "sgd", 0, "lengths"), [5000]),
+    (("flow", "limit_time"), 300),
     (("prompt_length", "rank"), 5),
     (("rate_exponent", "fit_range"), [10, 10]),
     (("tokens", "max_length"), 1000000),

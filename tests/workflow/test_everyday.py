@@ -64,10 +64,11 @@ def test_one_length_less_keeps_the_trainings(checkout):
 
 
 def test_another_alpha_leaves_the_random_start_alone(checkout):
-    jobs = checkout.plan_with("infinite: {alpha: 0.5}").jobs
-    assert jobs["draw_weights"] == 1
-    assert jobs["train_infinite"] == 1
+    jobs = checkout.plan_with("theorem_start: {alpha: 0.5}").jobs
+    assert jobs["draw_weights"] == jobs["flow_infinite"] == 1
+    assert jobs["flow_finite"] == 2
     assert "train_finite" not in jobs
+    assert "train_infinite" not in jobs
 
 
 def test_edited_softmax_operator_reruns_its_users_and_not_the_data(checkout):
@@ -94,7 +95,9 @@ def test_swapped_values_of_one_section_are_noticed(checkout):
 
 
 def test_reordered_keys_and_other_spellings_of_a_number_rerun_nothing(checkout):
-    text = "flow: {horizon: 2.0, lengths: [1e1, 20]}\ncovariances: {ar1: {rho: .50}}\n"
+    text = (
+        "flow: {limit_time: 20.0}\ntheorem_start: {alpha: 4e-1}\ncovariances: {ar1: {rho: .50}}\n"
+    )
     assert checkout.plan_with(text).empty
 
 
@@ -131,7 +134,7 @@ def test_results_without_records_are_refused_until_vouched_for(checkout):
     touched = checkout.snakemake("--touch", "--forceall", *SMOKE)
     assert touched.returncode == 0, touched.stderr
     assert checkout.plan().empty
-    assert checkout.plan_with("infinite: {alpha: 0.5}").causes == {"draw_weights"}
+    assert checkout.plan_with("theorem_start: {alpha: 0.5}").causes == {"draw_weights"}
 
 
 def test_edit_is_noticed_in_a_copy_whose_files_all_have_one_time(checkout):
@@ -159,7 +162,10 @@ def test_one_figure_needs_only_its_own_rules(fresh):
         (("--config", "sgd={'learning_rate': 0}"), "sgd.learning_rate = 0.0: must be > 0"),
         (("--config", "lenghts=5"), "unknown key lenghts"),
         (("--config", "sgd=5"), "sgd = 5: must be an object"),
-        (("--config", "sgd={'lengths': 5}"), "must be an array; put nested values in a file"),
+        (
+            ("--config", "length_generalisation={'lengths': 5}"),
+            "must be an array; put nested values in a file",
+        ),
     ],
 )
 def test_bad_configuration_stops_before_any_job_with_one_line(fresh, arguments, line):
@@ -172,9 +178,9 @@ def test_bad_configuration_stops_before_any_job_with_one_line(fresh, arguments, 
 
 
 def test_override_on_the_command_line_means_the_same_as_in_a_file(checkout):
-    override = ("--config", "infinite={'alpha': '4e-1'}", "flow={'horizon': '2e0'}")
+    override = ("--config", "theorem_start={'alpha': '4e-1'}", "flow={'limit_time': '2e1'}")
     assert checkout.plan(*SMOKE, *override).empty
-    other = ("--config", "flow={'horizon': '3'}")
+    other = ("--config", "flow={'limit_time': '30'}")
     assert checkout.plan(*SMOKE, *other).causes == {"flow_finite", "flow_infinite"}
 
 

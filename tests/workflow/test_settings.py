@@ -19,8 +19,8 @@ def config() -> dict:
 
 
 def put(config: dict, key: str, value: object) -> dict:
-    """`config` with the dotted `key` set to `value`."""
-    *sections, last = key.split(".")
+    """`config` with the dotted `key` set to `value`; numbers in it are places in lists."""
+    *sections, last = (int(part) if part.isdigit() else part for part in key.split("."))
     place = config
     for section in sections:
         place = place[section]
@@ -35,20 +35,20 @@ BAD = [
     ("sgd.learning_rate", math.nan, "must be a number"),
     ("sgd.learning_rate", math.inf, "must be a number"),
     ("sgd.learning_rate", True, "must be a number"),
-    ("sgd.lengths", [0, 10], "must be >= 1"),
-    ("sgd.lengths", [10.5], "must be an integer"),
-    ("sgd.lengths", [10, 10], "must not hold a value twice"),
-    ("sgd.lengths", [10, "10"], "must not hold a value twice"),
-    ("sgd.lengths", [], "must hold at least 1"),
-    ("sgd.lengths", 10, "must be an array"),
-    ("sgd.lengths", [2000], "must be <= regression.max_length = 1000"),
+    ("grids.default.sgd.0.lengths", [0, 10], "must be >= 1"),
+    ("grids.default.sgd.0.lengths", [10.5], "must be an integer"),
+    ("grids.default.sgd.0.lengths", [10, 10], "must not hold a value twice"),
+    ("grids.default.sgd.0.lengths", [10, "10"], "must not hold a value twice"),
+    ("grids.default.sgd.0.lengths", [], "must hold at least 1"),
+    ("grids.default.sgd.0.lengths", 10, "must be an array"),
+    ("grids.default.sgd.0.lengths", [2000], "must be <= regression.max_length = 1000"),
     ("sgd.steps", 10**30, "must be <= 100000000"),
     ("sgd.save_every", 7, "must divide sgd.steps"),
     ("sgd.momentum", 0.9, "unknown key momentum"),
-    ("sgd.covariances", ["ar2"], "must be one of covariances: isotropic, ar1"),
-    ("sgd.seeds", [-1], "must be >= 0"),
+    ("grids.paper.flow.1.covariances", ["ar2"], "must be one of covariances: isotropic, ar1"),
+    ("grids.default.sgd.1.seeds", [-1], "must be >= 0"),
     ("regression.noise_variance", -1e-9, "must be >= 0"),
-    ("regression.variants", ["as-written"], "must be one of as-stated, as-coded"),
+    ("grids.default.sgd.0.variants", ["as-written"], "must be one of as-stated, as-coded"),
     ("covariances.ar1.rho", 1.0, "must be < 1"),
     ("covariances.ar1.rho", -1, "must be > -1"),
     ("covariances.ar1.kind", "toeplitz", "must be one of isotropic, autoregressive"),
@@ -62,6 +62,12 @@ BAD = [
     ("output_error.sigmas", [0.5], "must be >= 1"),
     ("kernel_swap.covariance", "ar2", "must be one of covariances: isotropic, ar1"),
     ("output_error.covariance", "ar2", "must be one of covariances: isotropic, ar1"),
+    ("grids.default.sgd", [], "must hold at least 1"),
+    ("grids.default.sgd.0", {"lengths": [10]}, "key variants is missing"),
+    ("grids.default.flow.0.starts", ["zero"], "must be one of random, theorem"),
+    ("grids.mine", {"sgd": [], "flow": []}, "unknown key mine"),
+    ("trained_lengths.covariances", ["ar2"], "must be one of covariances: isotropic, ar1"),
+    ("flow.limit_time", 300, "must be > sgd.steps * sgd.learning_rate = 300"),
     ("figures.dpi", None, "must be an integer"),
     ("run.label", "Full Run", "must match"),
     ("run.directory", "/tmp", "must match"),
@@ -99,7 +105,8 @@ def test_numbers_spelt_as_strings_mean_the_numbers(config):
     plain = checked(config, SCHEMA)
     put(config, "sgd.learning_rate", "1e-3")
     put(config, "sgd.steps", "3e5")
-    put(config, "sgd.lengths", [str(L) for L in config["sgd"]["lengths"]])
+    first = "grids.default.sgd.0.lengths"
+    put(config, first, [str(L) for L in config["grids"]["default"]["sgd"][0]["lengths"]])
     put(config, "covariances.ar1.rho", ".5")
     assert canonical(checked(config, SCHEMA)) == canonical(plain)
 

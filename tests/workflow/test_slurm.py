@@ -65,6 +65,8 @@ def test_cluster_run_survives_a_cancelled_job_and_gives_the_bytes_of_a_local_run
             assert run.wait(600) == 0, log.read_text()
         finally:
             run.kill()
+            # What ran inside a cancelled job may outlive it, whatever SLURM knows of it.
+            subprocess.run(["pkill", "-KILL", "-f", re.escape(str(fresh.path))])
     text = log.read_text()
     assert re.search(rf"JOB {job} ON \S+ CANCELLED", text)
     assert "Trying to restart" in text

@@ -27,11 +27,12 @@ def decide(tables: Sequence[pd.DataFrame], tolerance: Mapping[str, float]) -> De
         f"{worst.max():.2g}, {models} models",
         allowed=f"{tolerance['bias']:g}",
         control=Control(
-            f"the flow at half the speed: by {control.min():.2g} or more in every model",
-            failed=bool((control > tolerance["bias"]).all()),
+            f"the flow at half the speed: by up to {control.max():.2g}, too much in "
+            f"{(control > tolerance['bias']).sum()} models",
+            failed=bool((control > tolerance["bias"]).any()),
         ),
         holds=bool((worst <= tolerance["bias"]).all()),
-        numbers={"overshoot": worst.max(), "control_overshoot": control.min()},
+        numbers={"overshoot": worst.max(), "control_overshoot": control.max()},
     )
 
 

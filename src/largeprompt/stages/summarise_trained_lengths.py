@@ -1,12 +1,14 @@
 """Prompt lengths from which the best heads are close to each other and to the noise."""
 
 import functools
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 
+from largeprompt.baselines import linear_optimum
 from largeprompt.covariances import covariance_matrix
-from largeprompt.optimum_lengths import OptimalExcess, optimal_excess, smallest_length
+from largeprompt.optimum_lengths import optimal_excess, smallest_length
 from largeprompt.stages._job import Job
 from largeprompt.tables import write_table
 
@@ -23,12 +25,11 @@ def run(job: Job) -> None:
     for name, entry in job.settings["covariances"].items():
         for d in sorted(chosen["dimensions"]):
             Sigma = covariance_matrix(dimension=d, **entry)
-            excess = _excess(Sigma, noise)
+            excesses = _excesses(Sigma, noise)
             for tolerance in chosen["tolerances"]:
                 allowed = tolerance * np.trace(Sigma) / d
-                for quantity in ("softmax", "linear", "gap"):
-                    of = functools.partial(_read, excess, quantity)
-                    L = smallest_length(of, allowed, int(chosen["longest"]))
+                for quantity, excess in excesses.items():
+                    L = smallest_length(excess, allowed, int(chosen["longest"]))
                     if L is not None:
                         rows.append((name, d, quantity, tolerance, L))
             job.progress(f"{name}, d = {d} done")
@@ -36,10 +37,12 @@ def run(job: Job) -> None:
     write_table(job.outputs["table"], pd.DataFrame(rows, columns=columns), job.run)
 
 
-def _excess(Sigma: np.ndarray, noise: float):
-    return functools.cache(lambda L: optimal_excess(Sigma, noise, 1 / len(Sigma), L))
-
-
-def _read(excess, quantity: str, L: int) -> float:
-    found: OptimalExcess = excess(L)
-    return getattr(found, quantity)
+def _excesses(Sigma: np.ndarray, noise: float) -> dict[str, Callable[[int], float]]:
+    """Each quantity as a function of L; softmax takes seconds, so its values are kept."""
+    task_variance = 1 / len(Sigma)
+    found = functools.cache(lambda L: optimal_excess(Sigma, noise, task_variance, L))
+    return {
+        "softmax": lambda L: found(L).softmax,
+        "linear": lambda L: linear_optimum(Sigma, noise, task_variance, L).risk - noise,
+        "gap": lambda L: found(L).gap,
+    }
