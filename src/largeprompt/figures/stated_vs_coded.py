@@ -32,6 +32,7 @@ def draw(table: pd.DataFrame) -> Figure:
             right.plot(ratio["L"], values, line, color=colour, label=f"{attention}, {name}")
     right.axhline(1, color=style.BLACK, linewidth=0.6)
     left.set(yscale="log", ylabel="risk above the label noise")
+    left.set_ylim(bottom=table[["excess_stated", "excess_coded"]].abs().min().min() / 2)
     right.set(ylabel="ratio, as coded / as stated")
     for panel in (left, right):
         panel.set(xscale="log", xlabel="prompt length $L$")

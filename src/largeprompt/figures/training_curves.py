@@ -1,5 +1,6 @@
 """Section 6: loss along training, softmax and linear attention beside the infinite prompt."""
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -8,6 +9,8 @@ from largeprompt.figures import style
 from largeprompt.figures.section_6 import first_seed, main_case
 
 COLUMNS = ["variant", "covariance", "method", "attention", "start", "L", "seed", "time", "loss"]
+
+CURVES = 6
 
 
 def draw(table: pd.DataFrame) -> Figure:
@@ -18,7 +21,7 @@ def draw(table: pd.DataFrame) -> Figure:
     for panel, attention in zip(axes, ("softmax", "linear"), strict=True):
         rows = table[table["attention"] == attention]
         simulated = rows[rows["method"] == "sgd"]
-        lengths = sorted(simulated["L"].unique())
+        lengths = _shown(sorted(simulated["L"].unique()))
         tints = style.shades(style.COLOURS[attention], len(lengths))
         for tint, L in zip(tints, lengths, strict=True):
             _curves(panel, rows[rows["L"] == L], tint, f"$L={L:g}$")
@@ -31,6 +34,12 @@ def draw(table: pd.DataFrame) -> Figure:
     axes[0].set_ylabel("loss $E\\,(\\hat y - y_q)^2$")
     figure.supxlabel("lines: exact gradient flow; dots: SGD", fontsize=7)
     return figure
+
+
+def _shown(lengths: list[float]) -> list[float]:
+    """At most CURVES of the lengths, first and last among them, evenly spaced in the list."""
+    places = np.linspace(0, len(lengths) - 1, min(CURVES, len(lengths)))
+    return [lengths[round(place)] for place in places]
 
 
 def _curves(panel: Axes, rows: pd.DataFrame, colour: tuple | str, label: str) -> None:

@@ -13,6 +13,8 @@ COLUMNS = [
     *("quantity", "row", "column", "value"),
 ]
 
+LEAST_SHARE = 1e-8  # of the weight: what is less is round-off of flows
+
 
 def draw(table: pd.DataFrame) -> Figure:
     """Learned U as images (shortest and longest prompt), and distances against L."""
@@ -39,7 +41,8 @@ def draw(table: pd.DataFrame) -> Figure:
                 rows = rows[(rows["attention"] == attention) & (rows["quantity"] == quantity)]
                 _series(panel, rows, method, attention)
         panel.set(xscale="log", yscale="log", xlabel="prompt length $L$", title=name)
-    panel.legend(loc="lower left")
+    panel.set_ylim(bottom=LEAST_SHARE)
+    panel.legend(loc="center right")
     figure.supxlabel(
         "images: $U$, balanced; lines: exact flow, one a seed; points: SGD", fontsize=7
     )
