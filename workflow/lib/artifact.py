@@ -3,6 +3,7 @@
 python -m lib.artifact RUN ROOT: the run directory, and the repository that holds both files.
 """
 
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,9 +38,14 @@ def write_artifact(run: Path, root: Path) -> None:
 
 def made_anew(records: Records) -> list[str]:
     """The figures (PDF) and tables that the run makes."""
-    figures = [f for f in records.records if f.startswith("figures/") and f.endswith(".pdf")]
+    figures = [f for f in _figures(records) if f.endswith(".pdf")]
     files = records.behind([*figures, CLAIMS])
     return sorted(figures) + [f for f in files if f.startswith("results/summary/")]
+
+
+def _figures(records: Records) -> list[str]:
+    """Those of the default run; larger grids have folders of their own."""
+    return [f for f in records.records if re.fullmatch(r"figures/[^/]+", f)]
 
 
 def manifest(records: Records, registry: Mapping[str, Any]) -> str:
@@ -58,8 +64,7 @@ def _comment(file: str, registry: Mapping[str, Any]) -> str:
 
 
 def _whole_run(records: Records, registry: Mapping[str, Any]) -> str:
-    figures = [f for f in records.records if f.startswith("figures/")]
-    cost = records.cost([*figures, CLAIMS])
+    cost = records.cost([*_figures(records), CLAIMS])
     verdicts = [records.directory / entry["target"] for entry in registry.values()]
     origins = [read_json(path, ["provenance"])["provenance"] for path in verdicts]
     commits, pythons = (", ".join(sorted({o[key] for o in origins})) for key in ("git", "python"))
