@@ -15,14 +15,13 @@ def draw(table: pd.DataFrame) -> Figure:
     """Points with 2 standard errors for simulation and SGD, lines for what is exact."""
     figure = Figure(figsize=(style.PAGE, 4.6))
     (lemma, concentration), (trajectory, loss) = figure.subplots(2, 2)
+    for panel in (lemma, concentration, trajectory, loss):
+        panel.set(xscale="log", yscale="log")
     part = dict(list(table.groupby("panel")))
     _lemma(lemma, part["lemma"])
     _concentration(concentration, part["concentration"])
     _trajectory(trajectory, part["trajectory"])
     _loss(loss, part["loss"])
-    for panel in (lemma, concentration, trajectory, loss):
-        panel.set(xscale="log", yscale="log")
-    style.plain_ticks(loss.yaxis)
     return figure
 
 
@@ -58,14 +57,10 @@ def _trajectory(panel: Axes, rows: pd.DataFrame) -> None:
     lengths = sorted(rows["series"].astype(float).unique())
     for tint, L in zip(style.shades(style.VERMILION, len(lengths)), lengths, strict=True):
         path = rows[rows["series"].astype(float) == L].sort_values("x")
-        panel.plot(path["x"], path["value"], color=tint)
-        panel.annotate(
-            f"$10^{{{np.log10(L):g}}}$",
-            (path["x"].iloc[-1], path["value"].iloc[-1]),
-            **{"xytext": (2, 0), "textcoords": "offset points", "va": "center", "fontsize": 6},
-        )
+        panel.plot(path["x"], path["value"], color=tint, label=f"$L=10^{{{np.log10(L):g}}}$")
     panel.set(xlabel="training time $t$", ylabel=r"$\|\theta_L(t)-\theta_\infty(t)\|$")
     panel.set_title("Lemma D.1: training at $L$ from the infinite prompt's")
+    panel.legend(loc="lower right", ncols=2, fontsize=6)
 
 
 def _loss(panel: Axes, rows: pd.DataFrame) -> None:
@@ -79,5 +74,7 @@ def _loss(panel: Axes, rows: pd.DataFrame) -> None:
             _points(panel, points, style.COLOURS[name], style.MARKERS[name], style.NAMES[name])
     panel.set(xlabel="prompt length $L$", ylabel="loss $E\\,(\\hat y-y_q)^2$")
     panel.set_title("Section 6: SGD (points) on the exact flow (lines)")
-    panel.set_xlim(right=2000)
+    style.plain_ticks(panel.yaxis)
+    measured = rows[rows["kind"] == "points"]["x"]
+    panel.set_xlim(measured.min() / 1.3, measured.max() * 1.3)
     panel.legend(loc="upper right")

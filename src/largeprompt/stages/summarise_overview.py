@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from largeprompt.figures.section_6 import main_case
+from largeprompt.figures.section_6 import first_seed, main_case
 from largeprompt.stages._job import Job
 from largeprompt.tables import read_table, write_table
 
@@ -26,7 +26,7 @@ def run(job: Job) -> None:
         _lemma(read_table(job.input("limit"), LIMIT)),
         _concentration(read_table(job.input("error"), ERROR)),
         _trajectory(read_table(job.input("path"), PATH)),
-        _loss(main_case(read_table(job.input("loss"), LOSS))),
+        _loss(first_seed(main_case(read_table(job.input("loss"), LOSS)))),
     ]
     write_table(job.outputs["table"], pd.concat(parts)[COLUMNS], job.run)
 
@@ -56,7 +56,6 @@ def _loss(table: pd.DataFrame) -> pd.DataFrame:
     finite = table[np.isfinite(table["L"])]
     points = finite[(finite["method"] == "sgd") & (finite["quantity"] == "loss")]
     flow = finite[(finite["method"] == "flow") & (finite["quantity"] == "risk")]
-    flow = flow[flow["seed"].isin(points["seed"].mode())]
     ridge = finite[finite["method"] == "ridge"].assign(attention="ridge")
     named = [points.assign(kind="points"), flow.assign(kind="line"), ridge.assign(kind="line")]
     rows = pd.concat(named).rename(columns={"attention": "series", "L": "x"})
