@@ -22,9 +22,7 @@ def claim_on_grid(wildcards):
 
 def rule_code(wildcards):
     """Hash of the code that decides a claim."""
-    return code(
-        "stages.decide_claim", f"claims.{REGISTRY[wildcards.claim]['module']}"
-    )
+    return code("stages.decide_claim", f"claims.{REGISTRY[wildcards.claim]['module']}")
 
 
 rule decide_claim:

@@ -7,6 +7,7 @@ OUTPUTS          results/evaluate/operator_limit/law={law}/covariance={covarianc
                  results/evaluate/exact_error.csv
 """
 
+
 rule evaluate_operator_limit:
     input:
         tokens="results/data/tokens/law={law}/covariance={covariance}/seed={seed}.npz",

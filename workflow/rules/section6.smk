@@ -43,12 +43,12 @@ rule summarise_cases:
         tables=grid_tables,
     output:
         table="results/summary/{grid}/{table}.csv",
-    wildcard_constraints:
-        table="|".join([*TABLES, "sgd_on_flow"]),
     log:
         "logs/summarise_cases/{grid}/{table}.log",
     benchmark:
         "results/benchmarks/summarise_cases/{grid}/{table}.tsv"
+    wildcard_constraints:
+        table="|".join([*TABLES, "sgd_on_flow"]),
     params:
         settings=settings(),
         code=code("stages.summarise_cases"),

@@ -4,6 +4,7 @@ REQUIRED INPUTS  results/evaluate
 OUTPUTS          results/summary/{figure}.csv for each figure
 """
 
+
 rule summarise_operator_limit:
     input:
         tables=evaluated("operator_limit", "csv"),

@@ -35,7 +35,6 @@ rule summarise_headline:
         "--in verdicts {input.verdicts:q} --out table {output.table:q} --log {log:q}"
 
 
-
 def verdicts_of(target):
     """The verdicts of the grid that a target compares: `verify`, or `verify_paper`."""
     grid = target.removeprefix("verify").lstrip("_")
