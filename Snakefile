@@ -41,6 +41,7 @@ if unrecorded(Path.cwd()) and not IN_MODULE and "--touch" not in sys.argv:
 report: "workflow/report/workflow.rst"
 
 
+include: "workflow/rules/grids.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/evaluate.smk"

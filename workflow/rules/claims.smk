@@ -15,16 +15,6 @@ GRID_CLAIMS = [
 ]
 
 
-def claim_on_grid(wildcards):
-    """The entry of a claim with the tables of the grid that the wildcards name."""
-    return on_grid(REGISTRY[wildcards.claim], wildcards.grid)
-
-
-def rule_code(wildcards):
-    """Hash of the code that decides a claim."""
-    return code("stages.decide_claim", f"claims.{REGISTRY[wildcards.claim]['module']}")
-
-
 rule decide_claim:
     input:
         tables=lambda wildcards: CLAIMS[wildcards.claim]["tables"],

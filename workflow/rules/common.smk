@@ -94,16 +94,6 @@ SGD_KEYS = REGRESSION_KEYS + [
 ]
 
 
-# Time of the gradient flow that the last step of SGD corresponds to.
-HORIZON = config["sgd"]["steps"] * config["sgd"]["learning_rate"]
-
-# The models that each grid trains: by SGD, and by exact flow, which goes with every SGD.
-SGD_MODELS = {name: models(grid["sgd"]) for name, grid in config["grids"].items()}
-FLOW_MODELS = {
-    name: models(grid["sgd"] + grid["flow"]) for name, grid in config["grids"].items()
-}
-
-
 def evaluated(experiment, suffix):
     """The files of a token experiment, one for each of its laws."""
     return expand(

@@ -13,56 +13,6 @@ TEST_PROMPTS = (
 )
 
 
-def case_models(chosen, wildcards):
-    """The models of a grid on the data that the wildcards name."""
-    return of_case(chosen[wildcards.grid], wildcards.variant, wildcards.covariance)
-
-
-def case_sgd(wildcards):
-    return finite_paths(SGD, case_models(SGD_MODELS, wildcards))
-
-
-def case_sgd_infinite(wildcards):
-    return infinite_paths(SGD_INFINITE, case_models(SGD_MODELS, wildcards))
-
-
-def case_flows(wildcards):
-    return finite_paths(FLOW, case_models(FLOW_MODELS, wildcards))
-
-
-def case_flows_infinite(wildcards):
-    return infinite_paths(FLOW_INFINITE, case_models(FLOW_MODELS, wildcards))
-
-
-def case_limits(wildcards):
-    chosen = case_models(FLOW_MODELS, wildcards)
-    return finite_paths(LIMIT, chosen) + infinite_paths(LIMIT_INFINITE, chosen)
-
-
-def case_trainings(wildcards):
-    return (
-        case_sgd(wildcards)
-        + case_sgd_infinite(wildcards)
-        + case_flows(wildcards)
-        + case_flows_infinite(wildcards)
-    )
-
-
-def case_finite(wildcards):
-    return case_sgd(wildcards) + case_flows(wildcards)
-
-
-def case_lengths(longest=math.inf):
-    """Setting: the prompt lengths of the models of a case, up to `longest`."""
-    return lambda wildcards: settings(
-        *REGRESSION_KEYS,
-        lengths=sorted(
-            {m.L for m in case_models(FLOW_MODELS, wildcards) if m.L <= longest}
-        ),
-        covariance=covariance_of(wildcards),
-    )
-
-
 rule evaluate_test_loss:
     input:
         prompts=TEST_PROMPTS,

@@ -39,17 +39,6 @@ GRID_FIGURES = [
 ]
 
 
-def drawn():
-    """Rule, figure, folder of its table and its own, category in the report."""
-    for figure, statement in FIGURES.items():
-        grid = "default/" if figure in GRID_FIGURES else ""
-        yield f"plot_{figure}", figure, grid, "", statement
-    for grid in ("paper", "paper_all"):
-        for figure in GRID_FIGURES:
-            category = f"{FIGURES[figure]}, {grid}"
-            yield f"plot_{grid}_{figure}", figure, f"{grid}/", f"{grid}/", category
-
-
 for plot, figure, source, folder, category in drawn():
 
     rule:

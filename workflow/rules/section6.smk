@@ -17,27 +17,6 @@ TABLES = {
 }
 
 
-def cases_of(part, grid):
-    """The cases (variant and covariance) that a part of a table covers."""
-    chosen = SGD_MODELS[grid] if part == "test_loss" else FLOW_MODELS[grid]
-    if part == "ridge":
-        chosen = [m for m in chosen if m.L <= config["regression"]["max_length"]]
-    return sorted({(m.variant, m.covariance) for m in chosen})
-
-
-def grid_tables(wildcards):
-    """The tables that a summary of a grid puts together."""
-    grid = wildcards.grid
-    if wildcards.table == "sgd_on_flow":
-        pattern = f"results/evaluate/sgd_minus_flow/{FINITE}.csv"
-        return finite_paths(pattern, SGD_MODELS[grid])
-    return [
-        f"results/evaluate/{grid}/{part}/variant={variant}/covariance={covariance}.csv"
-        for part in TABLES[wildcards.table]
-        for variant, covariance in cases_of(part, grid)
-    ]
-
-
 rule summarise_cases:
     input:
         tables=grid_tables,
@@ -117,21 +96,6 @@ rule summarise_overview:
         "python -m largeprompt summarise_overview --settings {params.settings:q} "
         "--in limit {input.limit:q} --in error {input.error:q} --in path {input.path:q} "
         "--in loss {input.loss:q} --out table {output.table:q} --log {log:q}"
-
-
-def grid_target(grid):
-    """Everything that a grid says: its figures, verdicts and trainings."""
-    return [
-        *expand(
-            "figures/{grid}/{figure}.{format}",
-            grid=grid,
-            figure=GRID_FIGURES,
-            format=["pdf", "png"],
-        ),
-        f"results/summary/{grid}/claims.csv",
-        *sgd_runs(grid),
-        *flows(grid),
-    ]
 
 
 rule paper:

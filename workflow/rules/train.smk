@@ -11,25 +11,6 @@ OUTPUTS          results/train/finite/attention={attention}/CELL/L={L}/seed={see
 An interrupted SGD leaves OUTPUT.checkpoint, from which the next call goes on.
 """
 
-SGD = f"results/train/finite/{FINITE}.npz"
-SGD_INFINITE = f"results/train/infinite/method=sgd/{INFINITE}.npz"
-FLOW = f"results/train/flow/{FINITE}.npz"
-FLOW_INFINITE = f"results/train/infinite/method=flow/{INFINITE}.npz"
-LIMIT = f"results/train/limit/{FINITE}.csv"
-LIMIT_INFINITE = f"results/train/limit/infinite/{INFINITE}.csv"
-
-
-def sgd_runs(grid):
-    """Every training by SGD of a grid."""
-    chosen = SGD_MODELS[grid]
-    return finite_paths(SGD, chosen) + infinite_paths(SGD_INFINITE, chosen)
-
-
-def flows(grid):
-    """Every exact flow of a grid."""
-    chosen = FLOW_MODELS[grid]
-    return finite_paths(FLOW, chosen) + infinite_paths(FLOW_INFINITE, chosen)
-
 
 rule train_finite:
     input:

@@ -35,14 +35,6 @@ rule summarise_headline:
         "--in verdicts {input.verdicts:q} --out table {output.table:q} --log {log:q}"
 
 
-def verdicts_of(target):
-    """The verdicts of the grid that a target compares: `verify`, or `verify_paper`."""
-    grid = target.removeprefix("verify").lstrip("_")
-    if not grid:
-        return expand("results/claims/{claim}.json", claim=CLAIMS)
-    return expand("results/claims/{grid}/{claim}.json", grid=grid, claim=GRID_CLAIMS)
-
-
 for target, comparisons in COMPARISONS.items():
 
     rule:
