@@ -173,7 +173,7 @@ def test_times_are_summed_by_rule(tmp_path):
 def test_charts_show_every_series_of_their_tables():
     losses = pd.DataFrame(
         [
-            (method, attention, "random", L, 327, quantity, 1 / L, 0.1)
+            ("as-stated", "ar1", method, attention, "random", L, 327, quantity, 1 / L, 0.1)
             for method, loss in (("sgd", "loss"), ("flow", "risk"))
             for attention in ("softmax", "linear")
             for quantity in (loss, "minus_infinite")

@@ -187,7 +187,8 @@ def test_override_on_the_command_line_means_the_same_as_in_a_file(checkout):
 def test_diverging_training_stops_with_step_loss_and_learning_rate(fresh):
     target = "results/train/finite/attention=linear/variant=as-stated/covariance=ar1/start=random"
     done = fresh.snakemake(
-        f"{target}/L=10/seed=327.npz", *SMOKE, "--config", "sgd={'learning_rate': 90}"
+        *(f"{target}/L=10/seed=327.npz", *SMOKE, "--config", "sgd={'learning_rate': 90}"),
+        "flow={'limit_time': 100000}",  # beyond the time of these steps
     )
     assert done.returncode != 0
     line = next(x for x in done.stderr.splitlines() if "training diverged" in x)

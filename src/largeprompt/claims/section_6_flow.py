@@ -32,7 +32,7 @@ def decide(tables: Sequence[pd.DataFrame], tolerance: Mapping[str, float]) -> De
             failed=bool((control > tolerance["bias"]).any()),
         ),
         holds=bool((worst <= tolerance["bias"]).all()),
-        numbers={"overshoot": worst.max(), "control_overshoot": control.max()},
+        numbers={"models": models, "overshoot": worst.max(), "control_overshoot": control.max()},
     )
 
 
@@ -51,4 +51,5 @@ def _too_few(tolerance: Mapping[str, float]) -> Decision:
         allowed=f"{tolerance['bias']:g}",
         control=Control("not tried", failed=False),
         holds=None,
+        numbers={"models": 0},
     )

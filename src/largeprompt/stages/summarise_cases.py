@@ -2,18 +2,16 @@
 
 import pandas as pd
 
-from largeprompt.errors import InputError
 from largeprompt.stages._job import Job
 from largeprompt.tables import read_table, write_table
 
 
 def run(job: Job) -> None:
-    """Write the rows of all tables in the order given. Raises InputError if columns differ."""
-    first, *others = job.inputs["tables"]
-    tables = [read_table(first, [])]
-    columns = list(tables[0])
-    for path in others:
-        tables.append(read_table(path, columns))
-        if set(tables[-1]) != set(columns):
-            raise InputError(f"{path}: has columns that {first} lacks; delete both and rerun")
-    write_table(job.outputs["table"], pd.concat(tables)[columns], job.run)
+    """Write the rows of all tables in the order given.
+
+    Raises InputError naming the table that lacks a column which another one has.
+    """
+    paths = job.inputs["tables"]
+    columns = list(dict.fromkeys(name for path in paths for name in read_table(path, [])))
+    tables = [read_table(path, columns)[columns] for path in paths]
+    write_table(job.outputs["table"], pd.concat(tables), job.run)
