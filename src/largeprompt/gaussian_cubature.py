@@ -13,8 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.special import roots_genlaguerre
-from scipy.stats import chi
+from scipy.special import chdtri, roots_genlaguerre
 
 _EXTRA_GENERATORS = 6  # more candidates than conditions, so that positive weights exist
 _EXACT = 1e-11
@@ -73,9 +72,8 @@ def gaussian_rule(d: int, degree: int) -> Rule:
 def length_rule(d: int, count: int) -> Rule:
     """Average over the length of N(0, I_d): `count` nodes of Gauss-Legendre, without the tail."""
     nodes, weights = np.polynomial.legendre.leggauss(count)
-    end = chi.isf(_LENGTH_TAIL, d)
-    nodes = end * (nodes + 1) / 2
-    weights = weights * chi.pdf(nodes, d)
+    nodes = np.sqrt(chdtri(d, _LENGTH_TAIL)) * (nodes + 1) / 2
+    weights = weights * nodes ** (d - 1) * np.exp(-(nodes**2) / 2)  # the density of chi_d
     return Rule(nodes, weights / weights.sum())
 
 

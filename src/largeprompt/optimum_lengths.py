@@ -70,10 +70,23 @@ def smallest_length(excess: Callable[[int], float], tolerance: float, longest: i
     below, above = longest, longest // 2
     while above and excess(above) < tolerance:
         below, above = above, above // 2
+    bisect = False
     while below - above > 1:  # length 0 stands for an excess above every tolerance
+        width = below - above
         middle = (above + below) // 2
+        if above and not bisect:
+            middle = _interpolated(excess, tolerance, above, below)
         if excess(middle) < tolerance:
             below = middle
         else:
             above = middle
+        bisect = 2 * (below - above) > width
     return below
+
+
+def _interpolated(excess: Callable[[int], float], tolerance: float, above: int, below: int) -> int:
+    """Where the tolerance would lie between two lengths were the excess linear in 1 / L."""
+    high, low = excess(above), excess(below)
+    share = (tolerance - low) / (high - low)
+    length = 1 / (1 / below + share * (1 / above - 1 / below))
+    return min(max(round(length), above + 1), below - 1)

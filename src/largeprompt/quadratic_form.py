@@ -9,7 +9,7 @@ import functools
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 _STEP = 0.12  # of the trapezoid rule in ln s^2
 _NEGLIGIBLE = 1e-17  # probability beyond either end of the range of s^2
@@ -59,13 +59,13 @@ def quadratic_form(eigenvalues: np.ndarray) -> QuadraticForm:
 
 def largest_scale(eigenvalues: np.ndarray) -> float:
     """No node of `quadratic_form` has an s beyond this."""
-    return float(np.sqrt(eigenvalues.max() * chi2.isf(_NEGLIGIBLE, len(eigenvalues))))
+    return float(np.sqrt(eigenvalues.max() * chdtri(len(eigenvalues), _NEGLIGIBLE)))
 
 
 def _nodes(d: int, rank: int, typical: float) -> np.ndarray:
     """Equidistant in ln s^2, for largest eigenvalue 1; below the first node P ~ (s^2)^(rank/2)."""
     first = np.log(typical) + 2 / rank * np.log(_NEGLIGIBLE)
-    last = np.log(chi2.isf(_NEGLIGIBLE, d))
+    last = np.log(chdtri(d, _NEGLIGIBLE))
     return np.exp(np.arange(last, first, -_STEP))
 
 

@@ -4,11 +4,12 @@ Prompts are drawn token by token and differentiated by torch, as the paper does 
 `sgd_fast.train_fast` trains with the same law several times faster.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import torch
 
+from largeprompt.errors import InputError
 from largeprompt.heads import Arrays, products
 from largeprompt.regression import Prompts, RegressionTask, sample_prompts, token_covariance
 from largeprompt.sgd_run import (
@@ -51,18 +52,21 @@ def train(
     resume: Arrays | None = None,
     checkpoint: Callable[[Arrays], None] | None = None,
     progress: Callable[[int, float], None] | None = None,
+    device: str = "cpu",
 ) -> TrainingRun:
     """Train a head from `weights`, one fresh batch a step, mean squared error, float32.
 
     attention is softmax, linear or infinite, the last with L = inf. The prompts depend on rng,
-    task, L and batch size alone: softmax and linear heads see the same. `checkpoint` is given the
-    state as flat arrays; passed back as `resume`, all other arguments unchanged (only more steps
-    are allowed), the run goes on as if uninterrupted. `progress(step, loss)` is called at the
-    end of each loss window. Raises InputError for arguments that do not fit together, a foreign
-    `resume`, and a loss that diverges.
+    task, L, batch size and device (cpu or cuda) alone: softmax and linear heads see the same.
+    `checkpoint` is given the state as flat arrays; passed back as `resume`, all other arguments
+    unchanged (only more steps are allowed), the run goes on as if uninterrupted.
+    `progress(step, loss)` is called at the end of each loss window. Raises InputError for arguments
+    that do not fit together, a GPU that is not there, a foreign `resume`, and a loss that diverges.
     """
     check_request(weights, task, L, attention)
-    steps = _LiteralSteps(weights, task, L, attention, settings, rng)
+    if device == "cuda" and not torch.cuda.is_available():
+        raise InputError(f"device = cuda: torch {torch.__version__} finds no GPU; must be cpu")
+    steps = _LiteralSteps(weights, task, L, attention, settings, rng, torch.device(device))
     return run_steps(steps, settings, resume, checkpoint, progress)
 
 
@@ -77,18 +81,16 @@ class _LiteralSteps:
         attention: str,
         settings: TrainingSettings,
         rng: np.random.Generator,
+        device: torch.device,
     ) -> None:
         # Prompts come from torch's generator: numpy's would double a step's time at L = 1000.
         seed = int(rng.integers(2**32))
-        self._torch_generator = torch.Generator().manual_seed(seed)
-        self.setup = run_setup(task, L, attention, settings, sampler="literal", seed=seed)
+        self._torch_generator = torch.Generator(device).manual_seed(seed)
+        sampler = {"sampler": "literal", "device": device.type, "seed": seed}
+        self.setup = run_setup(task, L, attention, settings, **sampler)
         self.weights = {name: np.array(value, np.float32) for name, value in weights.items()}
-        self._tensors = {
-            name: torch.from_numpy(value).requires_grad_() for name, value in self.weights.items()
-        }
-        self._task, self._attention, self._batch_size = task, attention, settings.batch_size
+        self._task, self._attention, self._settings = task, attention, settings
         self._tokens = 0 if attention == "infinite" else int(L)
-        self._optimizer = torch.optim.SGD(self._tensors.values(), lr=settings.learning_rate)
 
     @property
     def generator(self) -> np.ndarray:
@@ -98,18 +100,31 @@ class _LiteralSteps:
     def generator(self, state: np.ndarray) -> None:
         self._torch_generator.set_state(torch.from_numpy(state.copy()))
 
-    def advance(self, step: int, count: int) -> Iterator[float]:
-        for _ in range(count):
-            prompts = sample_prompts(
-                self._torch_generator,
-                self._task,
-                self._batch_size,
-                self._tokens,
-                dtype=torch.float32,
-            )
-            prediction = predict(self._tensors, self._attention, self._task, prompts)
-            loss = torch.nn.functional.mse_loss(prediction, prompts.target)
-            self._optimizer.zero_grad()
-            loss.backward()
-            self._optimizer.step()
-            yield loss.item()
+    def advance(self, step: int, count: int) -> list[float]:
+        tensors = {
+            name: torch.tensor(value, device=self._torch_generator.device, requires_grad=True)
+            for name, value in self.weights.items()
+        }
+        optimizer = torch.optim.SGD(tensors.values(), lr=self._settings.learning_rate)
+        losses = [self._step(tensors, optimizer) for _ in range(count)]
+        for name, tensor in tensors.items():
+            self.weights[name][...] = tensor.detach().cpu().numpy()
+        return torch.stack(losses).tolist()
+
+    def _step(
+        self, tensors: Mapping[str, torch.Tensor], optimizer: torch.optim.SGD
+    ) -> torch.Tensor:
+        """Take one step; the loss before it, left on the device, which need not be waited for."""
+        prompts = sample_prompts(
+            self._torch_generator,
+            self._task,
+            self._settings.batch_size,
+            self._tokens,
+            dtype=torch.float32,
+        )
+        prediction = predict(tensors, self._attention, self._task, prompts)
+        loss = torch.nn.functional.mse_loss(prediction, prompts.target)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()

@@ -4,8 +4,9 @@ import math
 import numpy as np
 import pytest
 import torch
+from torch.overrides import TorchFunctionMode
 
-from largeprompt import sgd
+from largeprompt import regression, sgd
 from largeprompt.attention import linear_attention, softmax_attention
 from largeprompt.covariances import covariance_matrix
 from largeprompt.errors import InputError
@@ -381,3 +382,51 @@ def test_settings_that_do_not_fit_are_refused(values, named):
 def test_a_start_that_is_not_positive_is_refused(alpha):
     with pytest.raises(InputError, match=f"alpha = {alpha}"):
         theorem_weights(alpha, 3)
+
+
+# GPU
+
+
+class OnMeta(TorchFunctionMode):
+    """Every tensor that is made lies on the device without values, which stands for a GPU."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        made = function(*args, **(kwargs or {}))
+        if isinstance(made, torch.Tensor):
+            assert made.device.type == "meta", function
+        return made
+
+
+@pytest.mark.parametrize("attention", LENGTHS)
+def test_a_step_stays_on_the_device_of_its_prompts(attention, monkeypatch):
+    monkeypatch.setattr(
+        regression, "_normals", lambda rng, *form: torch.empty(*form[:-1], device="meta")
+    )
+    with OnMeta():
+        weights = {
+            name: torch.empty(value.shape, device="meta", requires_grad=True)
+            for name, value in initial("factorised").items()
+        }
+        prompts = sample_prompts(None, TASK, 4, 5, dtype=torch.float32)
+        loss = torch.nn.functional.mse_loss(
+            predict(weights, attention, TASK, prompts), prompts.target
+        )
+        loss.backward()
+        assert weights["Q"].grad.shape == (4, 4)
+        with pytest.raises(AssertionError):
+            torch.eye(3)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+def test_a_gpu_that_is_not_there_is_named():
+    with pytest.raises(InputError, match="device = cuda: torch .* finds no GPU; must be cpu"):
+        run("softmax", device="cuda")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
+def test_training_on_a_gpu_goes_on_as_if_uninterrupted():
+    states = []
+    whole = run("softmax", device="cuda", checkpoint=states.append)
+    assert_same_run(run("softmax", device="cuda", resume=states[1]), whole)
+    with pytest.raises(InputError, match="device = cuda, must be cpu"):
+        run("softmax", resume=states[1])

@@ -66,7 +66,7 @@ def test_one_length_less_keeps_the_trainings(checkout):
 def test_another_alpha_leaves_the_random_start_alone(checkout):
     jobs = checkout.plan_with("theorem_start: {alpha: 0.5}").jobs
     assert jobs["draw_weights"] == jobs["flow_infinite"] == 1
-    assert jobs["flow_finite"] == 2
+    assert jobs["flow_finite"] == 1  # of softmax and linear attention
     assert "train_finite" not in jobs
     assert "train_infinite" not in jobs
 

@@ -51,17 +51,17 @@ def test_claim_on_another_grid_reads_its_tables_and_has_a_target_of_its_own():
     assert on_grid(plain, "paper") == plain
 
 
-def trained(entries: list[dict]) -> int:
-    """Trainings at finite prompts, two kinds of attention each, counted without `models`."""
+def named(entries: list[dict]) -> int:
+    """Models at finite prompts, counted without `grids.models`."""
     keys = ("variants", "covariances", "starts", "lengths", "seeds")
-    return 2 * len({values for entry in entries for values in product(*(entry[k] for k in keys))})
+    return len({values for entry in entries for values in product(*(entry[k] for k in keys))})
 
 
 def test_paper_trains_what_the_configuration_names(fresh):
     jobs = fresh.plan("paper").jobs
     grid = CONFIG["grids"]["paper"]
-    assert jobs["train_finite"] == trained(grid["sgd"])
-    assert jobs["flow_finite"] == trained(grid["sgd"] + grid["flow"])
+    assert jobs["train_finite"] == 2 * named(grid["sgd"])
+    assert jobs["flow_finite"] == named(grid["sgd"] + grid["flow"])
     assert "plot_loss_vs_length" not in jobs
     assert jobs["plot_paper_loss_vs_length"] == 1
 

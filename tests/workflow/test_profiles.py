@@ -35,3 +35,12 @@ def test_whole_workflow_can_be_planned_with_a_cluster_profile(fresh, name):
     assert planned == planned_rules(fresh.plan(*SMOKE))
     named = [*profile(name).get("groups", {}), *profile(name).get("set-resources", {})]
     assert set(named) <= set(planned)
+
+
+@pytest.mark.parametrize(("trainer", "asked"), [("literal-gpu", 1), ("literal", 0)])
+def test_only_trainings_on_a_gpu_ask_for_one(fresh, trainer, asked):
+    text = fresh.plan_with(f"sgd: {{trainer: {trainer}}}").text
+    found = re.findall(r"^(?:local)?rule (\w+):\n(?:    .*\n)*?    resources: (.*)$", text, re.M)
+    gpus = {rule for rule, resources in found if "gpu=1" in resources}
+    assert {rule for rule, _ in found} > {"train_finite", "train_infinite", "flow_finite"}
+    assert gpus == ({"train_finite", "train_infinite"} if asked else set())

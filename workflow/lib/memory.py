@@ -42,7 +42,7 @@ def _sizes(s: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
         "regression.test_prompts max_length dimension",
         regression["test_prompts"] * regression["max_length"] * width,
     )
-    if sgd["trainer"] == "literal":  # draws its prompts in single precision, the other none
+    if sgd["trainer"] != "fast":  # draws its prompts, in single precision; fast draws none
         yield "sgd.batch_size trainer", sgd["batch_size"] * regression["max_length"] * width / 2
     pairs, longest = 2 * spread["pairs"], max(spread["lengths"])
     yield "spread.pairs lengths dimension", pairs * longest * spread["dimension"]

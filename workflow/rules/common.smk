@@ -76,7 +76,8 @@ def covariance_of(wildcards):
 
 
 CELL = "variant={variant}/covariance={covariance}/start={start}"
-FINITE = f"attention={{attention}}/{CELL}/L={{L}}/seed={{seed}}"
+PAIR = f"{CELL}/L={{L}}/seed={{seed}}"
+FINITE = f"attention={{attention}}/{PAIR}"
 INFINITE = f"{CELL}/seed={{seed}}"
 REGRESSION_KEYS = [
     "regression.dimension",

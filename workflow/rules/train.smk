@@ -8,6 +8,7 @@ OUTPUTS          results/train/finite/attention={attention}/CELL/L={L}/seed={see
                  results/train/limit/attention={attention}/CELL/L={L}/seed={seed}.csv
                  results/train/limit/infinite/CELL/seed={seed}.csv: where the flows end
                  with CELL = variant={variant}/covariance={covariance}/start={start}
+Flows of softmax and linear attention, which take seconds, share a job.
 An interrupted SGD leaves OUTPUT.checkpoint, from which the next call goes on.
 """
 
@@ -21,6 +22,8 @@ rule train_finite:
         f"logs/train_finite/{FINITE}.log",
     benchmark:
         f"results/benchmarks/train_finite/{FINITE}.tsv"
+    resources:
+        gpu=int(config["sgd"]["trainer"] == "literal-gpu"),
     params:
         settings=lambda wildcards: settings(
             *SGD_KEYS, covariance=covariance_of(wildcards)
@@ -44,6 +47,8 @@ rule train_infinite:
         f"logs/train_infinite/{INFINITE}.log",
     benchmark:
         f"results/benchmarks/train_infinite/{INFINITE}.tsv"
+    resources:
+        gpu=int(config["sgd"]["trainer"] == "literal-gpu"),
     params:
         settings=lambda wildcards: settings(
             *SGD_KEYS, covariance=covariance_of(wildcards)
@@ -61,12 +66,14 @@ rule flow_finite:
     input:
         weights="results/data/weights/start={start}/seed={seed}.npz",
     output:
-        training=FLOW,
-        limit=LIMIT,
+        softmax=FLOW.replace("{attention}", "softmax"),
+        linear=FLOW.replace("{attention}", "linear"),
+        softmax_limit=LIMIT.replace("{attention}", "softmax"),
+        linear_limit=LIMIT.replace("{attention}", "linear"),
     log:
-        f"logs/flow_finite/{FINITE}.log",
+        f"logs/flow_finite/{PAIR}.log",
     benchmark:
-        f"results/benchmarks/flow_finite/{FINITE}.tsv"
+        f"results/benchmarks/flow_finite/{PAIR}.tsv"
     params:
         settings=lambda wildcards: settings(
             *REGRESSION_KEYS,
@@ -77,10 +84,12 @@ rule flow_finite:
         code=code("stages.flow_finite"),
     shell:
         "python -m largeprompt flow_finite --settings {params.settings:q} "
-        "--set attention={wildcards.attention} variant={wildcards.variant} "
-        "covariance={wildcards.covariance} start={wildcards.start} L={wildcards.L} "
-        "seed={wildcards.seed} --in weights {input.weights:q} "
-        "--out training {output.training:q} --out limit {output.limit:q} --log {log:q}"
+        "--set variant={wildcards.variant} covariance={wildcards.covariance} "
+        "start={wildcards.start} L={wildcards.L} seed={wildcards.seed} "
+        "--in weights {input.weights:q} "
+        "--out softmax {output.softmax:q} --out linear {output.linear:q} "
+        "--out softmax_limit {output.softmax_limit:q} "
+        "--out linear_limit {output.linear_limit:q} --log {log:q}"
 
 
 rule flow_infinite:

@@ -17,11 +17,12 @@ EARLIEST = 0.01
 LIMIT = (*LABELS, "time", "risk", "gradient_norm", "lowest_curvature", "weight_norm")
 
 
-def flow_and_write(job: Job, attention: str, L: float, name: str) -> None:
+def flow_and_write(job: Job, attention: str, L: float, training: str, limit: str) -> None:
     """Write the exact path from the paired weights: to the horizon, and on to the limit time.
 
-    Time is that of E (prediction - y_q)^2, so t = steps x learning rate of SGD. The output
-    `limit` is one row on the last point: risk, gradient norm, smallest eigenvalue of the Hessian.
+    Time is that of E (prediction - y_q)^2, so t = steps x learning rate of SGD. The path goes to
+    the output named `training`; that named `limit` is one row on the last point: risk, gradient
+    norm, smallest eigenvalue of the Hessian. On an infinite prompt attention says nothing.
     """
     wildcards = job.wildcards
     task = regression_task(job.settings, wildcards["variant"])
@@ -33,11 +34,12 @@ def flow_and_write(job: Job, attention: str, L: float, name: str) -> None:
     )
     path = gradient_flow(risk, to_vector(start), _times(job))
     labels = {key: wildcards[key] for key in ("variant", "covariance", "start", "seed")}
-    labels |= {"method": "flow", "trainer": "exact", "attention": name, "L": f"{L:g}"}
+    labels |= {"method": "flow", "trainer": "exact", "L": f"{L:g}"}
+    labels["attention"] = "infinite" if L == np.inf else attention
     weights = from_vectors(path.theta, start)
-    write_table(job.outputs["limit"], _limit(labels, path, risk), job.run)
+    write_table(job.outputs[limit], _limit(labels, path, risk), job.run)
     write_training(
-        job.outputs["training"], Training(labels, path.times, path.risk, path.times, weights)
+        job.outputs[training], Training(labels, path.times, path.risk, path.times, weights)
     )
 
 

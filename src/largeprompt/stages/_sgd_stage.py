@@ -1,5 +1,6 @@
 """What the two SGD stages share: read, go on where an interrupted run stopped, train, write."""
 
+import functools
 import json
 import time
 from collections.abc import Callable
@@ -45,11 +46,11 @@ def train_and_write(job: Job, attention: str, L: float) -> None:
 
 
 def _trainer(name: str) -> Callable[..., TrainingRun]:
-    """The literal trainer needs torch, whose import takes longer than many a fast training."""
-    if name == "literal":
+    """The literal trainers need torch, whose import takes longer than many a fast training."""
+    if name.startswith("literal"):
         from largeprompt.sgd import train
 
-        return train
+        return functools.partial(train, device="cuda" if name == "literal-gpu" else "cpu")
     from largeprompt.sgd_fast import train_fast
 
     return train_fast

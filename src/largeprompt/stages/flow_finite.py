@@ -5,6 +5,7 @@ from largeprompt.stages._job import Job
 
 
 def run(job: Job) -> None:
-    """Integrate from the paired initial weights; see `_flow_stage` for what is written."""
-    attention = job.wildcards["attention"]
-    flow_and_write(job, attention, int(job.wildcards["L"]), name=attention)
+    """Integrate both kinds of attention from the paired initial weights (`_flow_stage`)."""
+    for attention in ("softmax", "linear"):
+        L, limit = int(job.wildcards["L"]), f"{attention}_limit"
+        flow_and_write(job, attention, L, training=attention, limit=limit)

@@ -8,4 +8,4 @@ from largeprompt.stages._job import Job
 
 def run(job: Job) -> None:
     """Integrate from the paired initial weights; see `_flow_stage` for what is written."""
-    flow_and_write(job, "softmax", math.inf, name="infinite")
+    flow_and_write(job, "softmax", math.inf, training="training", limit="limit")
