@@ -76,7 +76,7 @@ def line_constant(Sigma: ArrayLike, b: float, noise_variance: float) -> float:
 
 
 def best_constant(d: int, trace: float, noise_variance: float) -> float:
-    """The limit of L times the smallest excess of softmax attention: `line_constant` at best b."""
+    """Limit of L times the smallest softmax excess: `line_constant` at the best b (eq. 3.13)."""
 
     def constant(b_squared: float) -> float:
         shrink = 1 - 2 / b_squared

@@ -34,7 +34,7 @@ def needed_constant(
 def largest_c2(error: np.ndarray, sigma: np.ndarray, L: np.ndarray, factor: Factor) -> float:
     """The c2 beyond which the c1 needed still grows at the two longest prompts, for some sigma.
 
-    As they grow longer this tends to the largest c2 for which the bound can hold at all.
+    As they grow longer this tends to the largest c2 for which the bound can hold at all (eq. 2.15).
     """
     falls = -np.diff(_log_ratio(error, sigma, L, factor)[:, -2:])[:, 0]  # in c2 = 0
     return float((falls / np.diff(_slope(sigma, L)[:, -2:])[:, 0]).min())

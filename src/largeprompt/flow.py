@@ -1,4 +1,4 @@
-"""Gradient flow d theta / dt = -grad R(theta) on the exact risks (docs/derivations.md, section 4).
+"""Gradient flow d theta / dt = -grad R(theta) on the exact risks (docs/derivations.md, eq. 4.1).
 
 Time is that of the risk handed in. Stochastic training minimises E (prediction - y_q)^2, so on
 `risk.merged_risk` and `risk.factorised_risk` t = steps x learning rate; `risk.reduced_training`

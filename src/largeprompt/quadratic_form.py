@@ -36,7 +36,7 @@ class QuadraticForm:
         return np.real(np.einsum("nc,nci->i", values[:, None] * self.weights, self.factors))
 
     def mean_of_fourths(self, values: np.ndarray) -> np.ndarray:
-        """E f(s^2) xi_i^2 xi_j^2, (d, d)."""
+        """E f(s^2) xi_i^2 xi_j^2, (d, d) (eq. 3.11)."""
         factors = self.factors.reshape(-1, self.factors.shape[-1])
         weighted = (values[:, None] * self.weights).reshape(-1, 1) * factors
         products = np.real(weighted.T @ factors)

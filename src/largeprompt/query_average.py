@@ -78,7 +78,7 @@ class QueryAverage:
 
     @cached_property
     def _contour(self) -> tuple[np.ndarray, np.ndarray]:
-        """Weights (point, node) and complex covariances (point, node, d) of the inversion (2.6)."""
+        """Weights (point, node) and complex covariances (point, node, d) of eq. 2.6."""
         v = self.scales**2
         lam = self._variances
         top = lam[-1]
@@ -103,7 +103,7 @@ class QueryAverage:
 
 
 def _wick(covariance: np.ndarray, *forms: np.ndarray) -> np.ndarray:
-    """E prod xi^T A xi for independent xi_i of variance `covariance` (node, d), up to 3 forms."""
+    """E prod xi^T A xi for xi_i of variance `covariance` (node, d), up to 3 forms (eq. 2.5)."""
     if not forms:
         return np.ones(len(covariance))
     if len(forms) == 1:

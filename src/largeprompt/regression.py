@@ -58,7 +58,8 @@ def token_covariance(
 ) -> torch.Tensor:
     """Covariance (..., d+1, d+1) of a token given its task w (..., d); dtype and device of w.
 
-    `Gamma_w = [[Sigma, Sigma w], [w^T Sigma, w^T Sigma w + noise_variance]]` (paper, section 5).
+    `Gamma_w = [[Sigma, Sigma w], [w^T Sigma, w^T Sigma w + noise_variance]]` (paper, section 5;
+    docs/derivations.md, eq. 3.1).
     """
     lift = _lift(w)
     Gamma = lift @ torch.as_tensor(Sigma, dtype=w.dtype, device=w.device) @ lift.mT

@@ -10,7 +10,7 @@ from largeprompt.risk_problem import Problem
 
 
 class BilinearRisk:
-    """R(U, v) = E (prediction - y_q)^2 for linear attention at any L, or for infinite prompts.
+    """R(U, v) = E (prediction - y_q)^2 for linear attention at any L or infinite prompts (eq. 3.3).
 
     Parameters are one vector: U (D, D) by rows, then v (D), with D = d + 1.
     """

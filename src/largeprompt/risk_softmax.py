@@ -51,7 +51,7 @@ class _Forms(NamedTuple):
 
 
 class SoftmaxRisk:
-    """R(U, v) = E (prediction - y_q)^2 for softmax attention on prompts of finite length.
+    """R(U, v) = E (prediction - y_q)^2 for softmax attention on finite prompts (eq. 3.2 as 3.6).
 
     Parameters are one vector: U (D, D) by rows, then v (D), with D = d + 1. Rules are exact up
     to the given odd degrees in the direction of the query and in the task.

@@ -2,7 +2,7 @@
 
 mu_L = (1 - 1/L) delta_0 + 1/(2L) (delta_A + delta_-A) with A = sigma sqrt(2 ln L), in d = 1, is
 sigma-sub-Gaussian, and with probability near 1/e a prompt of L tokens shows no large one at all
-(docs/derivations.md, section 2.5).
+(docs/derivations.md, section 2.5, eq. 2.16).
 """
 
 import math

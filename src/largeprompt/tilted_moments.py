@@ -25,8 +25,8 @@ def tilted_moment(
 ) -> float:
     """E |z'|^p |z|^q over the weighted tokens and the query; infinite where it does not exist.
 
-    Eq. (2.19). `p`, `q` even. Raises InputError for odd orders, an unknown reading or a Gamma or
-    S that is no covariance.
+    Eq. 2.18, unnormalised eq. 2.19. `p`, `q` even. Raises InputError for odd orders, an unknown
+    reading or a Gamma or S that is no covariance.
     """
     Gamma, U, _ = gaussian_problem(Gamma, U)
     S = query_law(query_covariance, Gamma)

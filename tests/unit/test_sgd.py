@@ -419,7 +419,7 @@ def test_a_step_stays_on_the_device_of_its_prompts(attention, monkeypatch):
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
 def test_a_gpu_that_is_not_there_is_named():
-    with pytest.raises(InputError, match="device = cuda: torch .* finds no GPU; must be cpu"):
+    with pytest.raises(InputError, match=r"device = cuda: torch .* finds no GPU; must be cpu"):
         run("softmax", device="cuda")
 
 
