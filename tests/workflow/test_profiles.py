@@ -44,3 +44,15 @@ def test_only_trainings_on_a_gpu_ask_for_one(fresh, trainer, asked):
     gpus = {rule for rule, resources in found if "gpu=1" in resources}
     assert {rule for rule, _ in found} > {"train_finite", "train_infinite", "flow_finite"}
     assert gpus == ({"train_finite", "train_infinite"} if asked else set())
+
+
+def test_what_speaks_to_the_user_runs_where_the_user_is():
+    """On a cluster, what a job prints or writes beside its outputs would stay on its node."""
+    blocks = [
+        block
+        for file in ROOT.glob("workflow/rules/*.smk")
+        for block in re.split(r"^ *(?=rule\b)", file.read_text(encoding="utf-8"), flags=re.M)
+        if block.startswith("rule") and "shell:" in block and "output:" not in block
+    ]
+    assert len(blocks) >= 4
+    assert all("localrule: True" in block for block in blocks), blocks

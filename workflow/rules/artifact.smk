@@ -11,6 +11,7 @@ rule write_artifact:
         table="results/summary/claims.csv",
     log:
         "logs/write_artifact.log",
+    localrule: True
     params:
         root=ROOT,
     shell:

@@ -80,6 +80,7 @@ rule claims:
         table="results/summary/claims.csv",
     log:
         "logs/claims.log",
+    localrule: True
     params:
         root=ROOT,
     shell:

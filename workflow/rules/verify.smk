@@ -69,6 +69,7 @@ for target, comparisons in COMPARISONS.items():
             report=f"results/{target}.json",
         log:
             f"logs/{target}.log",
+        localrule: True
         shell:
             "python -m largeprompt print_verification --in report {input.report:q} --log {log:q}"
 
@@ -80,6 +81,7 @@ for target, comparisons in COMPARISONS.items():
             verdicts=verdicts_of(target),
         log:
             f"logs/write_{target.replace('verify', 'reference')}.log",
+        localrule: True
         params:
             settings=settings(comparisons=comparisons),
             provenance=REFERENCE / f"{target.replace('verify', 'provenance')}.json",
