@@ -72,6 +72,10 @@ rule all:
         flows("default"),
 
 
+onstart:
+    lift_default_rate_limit(workflow.scheduler)
+
+
 onerror:
     for line in failures(map(Path, log)):
         print(line, file=sys.stderr)

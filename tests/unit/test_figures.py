@@ -31,8 +31,8 @@ from largeprompt.figures import (
     transfer,
     weights,
 )
-from largeprompt.figures.section_6 import first_seed, main_case
 from largeprompt.figures.style import rendered, style
+from largeprompt.main_case import first_seed, main_case
 
 
 def tables() -> dict:

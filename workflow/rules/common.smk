@@ -17,6 +17,7 @@ from lib import code_hash as hashing
 from lib.failures import failures
 from lib.grids import finite_paths, infinite_paths, models, of_case
 from lib.records import unrecorded
+from lib.scheduling import lift_default_rate_limit
 from lib.settings import canonical, checked
 from largeprompt.errors import InputError
 

@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from largeprompt.figures import style
-from largeprompt.figures.section_6 import first_seed, main_case
+from largeprompt.main_case import first_seed, main_case
 
 COLUMNS = [
     *("variant", "covariance", "method", "attention", "start", "L", "seed"),

@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from largeprompt.figures import style
-from largeprompt.figures.section_6 import first_seed
+from largeprompt.main_case import first_seed
 
 COLUMNS = [
     *("covariance", "method", "attention", "start", "L", "seed"),

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from largeprompt.figures import style
-from largeprompt.figures.section_6 import first_seed, main_case
+from largeprompt.main_case import first_seed, main_case
 
 COLUMNS = [
     *("variant", "covariance", "method", "attention", "start", "L", "seed", "time"),

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from largeprompt.figures.section_6 import first_seed, main_case
+from largeprompt.main_case import first_seed, main_case
 from largeprompt.stages._job import Job
 from largeprompt.tables import read_table, write_table
 

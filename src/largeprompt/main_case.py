@@ -1,4 +1,4 @@
-"""Which of the models of a grid the figures of Section 6 show."""
+"""Which of the models of a grid stand for it where there is room for one: figures of Section 6."""
 
 import pandas as pd
 
