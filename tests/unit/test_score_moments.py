@@ -61,7 +61,7 @@ def test_one_token_carries_all_weight(grid):
 
 
 def test_without_scores_weights_are_uniform_and_attention_is_linear(grid):
-    assert grid.q[0] == pytest.approx(1 / LENGTHS, rel=1e-13)
+    assert grid.q[0] == pytest.approx(1 / LENGTHS, rel=1e-13, abs=0)
     assert grid.h[0] == pytest.approx(1 - 1 / LENGTHS, abs=1e-14)
 
 
@@ -79,7 +79,7 @@ def test_weights_sum_to_one_and_satisfy_stein_identities(s, grid):
 def test_kappa_is_h_minus_one_plus_twice_q(grid):
     assert grid.kappa == pytest.approx(grid.h - 1 + 2 * grid.q, abs=1e-15)
     assert (grid.kappa <= grid.q * (1 + 1e-13)).all()
-    assert grid.kappa[1:4, -1] == pytest.approx(np.exp(SCALES[1:4] ** 2) / 1e12, rel=1e-10)
+    assert grid.kappa[1:4, -1] == pytest.approx(np.exp(SCALES[1:4] ** 2) / 1e12, rel=1e-10, abs=0)
 
 
 @pytest.mark.parametrize("s", [0.02, 0.4, 0.6, 1.5, 4.0, 8.0])
@@ -98,7 +98,7 @@ def test_expansion_in_small_scores(L):
     q = 1 / L + (L - 1) / L**2 * s2 + (L - 1) * (L - 6) / (2 * L**3) * s2**2
     h = (L - 1) / L * (1 - (L + 6) / L**2 * s2 - (L * L + 24 * L - 120) / (2 * L**3) * s2**2)
     moments = score_moments(0.03, L)
-    assert moments.q == pytest.approx(q, rel=1e-7)
+    assert moments.q == pytest.approx(q, rel=1e-7, abs=0)
     assert moments.h == pytest.approx(h, abs=2e-8)
 
 
@@ -106,9 +106,9 @@ def test_expansion_in_large_lengths():
     L, s = 1e9, 0.9
     x = math.exp(s * s)
     moments = score_moments(s, L)
-    assert moments.q == pytest.approx(x / L * (1 - (x - 1) * (2 * x - 1) / L), rel=1e-13)
+    assert moments.q == pytest.approx(x / L * (1 - (x - 1) * (2 * x - 1) / L), rel=1e-13, abs=0)
     assert moments.h == pytest.approx(1 - x / L - x * (x - 1) * (4 * x + 1) / L**2, abs=1e-15)
-    assert moments.kappa == pytest.approx(x / L - x * (x - 1) * (8 * x - 1) / L**2, rel=1e-13)
+    assert moments.kappa == pytest.approx(x / L - x * (x - 1) * (8 * x - 1) / L**2, rel=1e-13, abs=0)
 
 
 @pytest.mark.parametrize("s", [0.1, 0.49, 0.5, 2.0, 8.0, 30.0, 100.0])
