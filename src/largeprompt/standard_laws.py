@@ -37,7 +37,13 @@ _LAWS = {
 
 
 def standard_law(name: str, dimension: int) -> TokenLaw:
-    """The law `name` in R^dimension, of mean 0 and covariance I. Raises InputError if unknown."""
+    """The law `name` in R^dimension, of mean 0 and covariance I.
+
+    Raises InputError if it is unknown, or not sub-Gaussian: its operator would be infinite.
+    """
     if name not in _LAWS:
         raise InputError(f"law = {name!r}: must be one of {', '.join(_LAWS)}")
-    return _LAWS[name](dimension)
+    law = _LAWS[name](dimension)
+    if not math.isfinite(law.sub_gaussian):
+        raise InputError(f"law = {name!r}: must be sub-Gaussian, with a finite sub_gaussian")
+    return law

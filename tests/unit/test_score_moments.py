@@ -108,7 +108,8 @@ def test_expansion_in_large_lengths():
     moments = score_moments(s, L)
     assert moments.q == pytest.approx(x / L * (1 - (x - 1) * (2 * x - 1) / L), rel=1e-13, abs=0)
     assert moments.h == pytest.approx(1 - x / L - x * (x - 1) * (4 * x + 1) / L**2, abs=1e-15)
-    assert moments.kappa == pytest.approx(x / L - x * (x - 1) * (8 * x - 1) / L**2, rel=1e-13, abs=0)
+    kappa = x / L - x * (x - 1) * (8 * x - 1) / L**2
+    assert moments.kappa == pytest.approx(kappa, rel=1e-13, abs=0)
 
 
 @pytest.mark.parametrize("s", [0.1, 0.49, 0.5, 2.0, 8.0, 30.0, 100.0])

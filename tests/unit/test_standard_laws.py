@@ -1,8 +1,12 @@
 """The laws that experiments compare are standardised, and two of them are no Gaussians."""
 
+import math
+from types import SimpleNamespace
+
 import pytest
 import torch
 
+from largeprompt import standard_laws
 from largeprompt.errors import InputError
 from largeprompt.standard_laws import standard_law
 
@@ -27,3 +31,10 @@ def test_only_the_gaussian_has_a_linear_tilted_mean(name):
 def test_unknown_law_is_refused_with_the_known_ones():
     with pytest.raises(InputError, match="must be one of gaussian, rademacher, cube, mixture"):
         standard_law("cauchy", 2)
+
+
+def test_law_that_is_not_sub_gaussian_is_refused(monkeypatch):
+    laplace = SimpleNamespace(sub_gaussian=math.inf)
+    monkeypatch.setitem(standard_laws._LAWS, "laplace", lambda dimension: laplace)
+    with pytest.raises(InputError, match="law = 'laplace': must be sub-Gaussian"):
+        standard_law("laplace", 2)

@@ -28,6 +28,12 @@ def put(config: dict, key: str, value: object) -> dict:
     return config
 
 
+def test_misspelt_key_is_named_rather_than_the_one_it_should_be(config):
+    config["sgd"]["batchsize"] = config["sgd"].pop("batch_size")
+    with pytest.raises(InputError, match="sgd: unknown key batchsize"):
+        checked(config, SCHEMA)
+
+
 BAD = [
     ("sgd.learning_rate", -0.1, "must be > 0"),
     ("sgd.learning_rate", 0, "must be > 0"),

@@ -36,10 +36,15 @@ def checked(config: Mapping[str, Any], schema_file: Path) -> Settings:
     settings = _coerced(dict(config), schema, schema)
     errors = list(jsonschema.Draft202012Validator(schema).iter_errors(settings))
     if errors:
-        raise InputError(_line(min(errors, key=lambda e: ([str(p) for p in e.path], e.message))))
+        raise InputError(_line(min(errors, key=_order)))
     for problem in _contradictions(settings):
         raise InputError(f"config: {problem}")
     return settings
+
+
+def _order(error: jsonschema.ValidationError) -> tuple[list[str], bool, str]:
+    """By place; a key misspelt is unknown, and missing too, which says less."""
+    return [str(p) for p in error.path], error.validator != "additionalProperties", error.message
 
 
 @functools.cache

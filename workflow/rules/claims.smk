@@ -6,6 +6,8 @@ OUTPUTS          results/claims/{claim}.json, results/summary/claims.csv
                  claims that are judged on the models of a grid
 """
 
+import re
+
 from lib.registry import on_grid, read_registry
 
 REGISTRY = read_registry(ROOT / "workflow/claims.yaml")
@@ -13,6 +15,11 @@ CLAIMS = {name: on_grid(entry, "default") for name, entry in REGISTRY.items()}
 GRID_CLAIMS = [
     name for name, entry in REGISTRY.items() if on_grid(entry, "paper") != CLAIMS[name]
 ]
+
+
+# A claim that is not in the registry is a target that no rule makes.
+wildcard_constraints:
+    claim="|".join(map(re.escape, CLAIMS)),
 
 
 rule decide_claim:

@@ -49,7 +49,6 @@ wildcard_constraints:
     start=r"random|theorem",
     L=r"[1-9]\d*",
     seed=r"\d+",
-    claim=r"[a-z0-9.-]+",
     grid="|".join(config["grids"]),
 
 
