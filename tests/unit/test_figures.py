@@ -1,8 +1,10 @@
 """Figures: same bytes on every rerun, fonts that publishers take, shortened runs marked."""
 
 import re
+import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -33,6 +35,7 @@ from largeprompt.figures import (
 )
 from largeprompt.figures.style import rendered, style
 from largeprompt.main_case import first_seed, main_case
+from largeprompt.stages import plot_figure
 
 
 def tables() -> dict:
@@ -263,3 +266,23 @@ def test_main_case_is_the_one_that_sgd_covers_best():
 def test_first_seed_keeps_the_references():
     table = pd.DataFrame({"seed": ["1", "327", "327", "none"]})
     assert list(first_seed(table)["seed"]) == ["327", "327", "none"]
+
+
+def test_file_that_targets_name_is_written_when_all_others_are(monkeypatch):
+    """A kill between the files then leaves that one missing, and the figure is drawn again."""
+    written = []
+    figure = SimpleNamespace(COLUMNS=[], draw=lambda table: None)
+    monkeypatch.setitem(sys.modules, "largeprompt.figures.any", figure)
+    monkeypatch.setattr(plot_figure, "read_table", lambda path, columns: None)
+    monkeypatch.setattr(plot_figure, "rendered", lambda figure, format, dpi, label: format)
+    monkeypatch.setattr(plot_figure, "write_whole", lambda path, content: written.append(path))
+    plot_figure.run(
+        SimpleNamespace(
+            wildcards={"figure": "any"},
+            outputs={"pdf": "any.pdf", "png": "any.png"},
+            settings={"figures": {"dpi": 200}},
+            run="full",
+            input=lambda name: "any.csv",
+        )
+    )
+    assert written == ["any.png", "any.pdf"]

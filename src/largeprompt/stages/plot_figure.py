@@ -15,7 +15,11 @@ def run(job: Job) -> None:
     module = importlib.import_module(f"largeprompt.figures.{job.wildcards['figure']}")
     table = read_table(job.input("table"), module.COLUMNS)
     label = None if job.run == "full" else job.run
+    files = {}
     with style():
         for format, path in job.outputs.items():
             figure = module.draw(table)
-            write_whole(path, rendered(figure, format, job.settings["figures"]["dpi"], label))
+            files[path] = rendered(figure, format, job.settings["figures"]["dpi"], label)
+    # The file that targets name, the first, is written last: where it is, the others are.
+    for path, content in reversed(files.items()):
+        write_whole(path, content)
