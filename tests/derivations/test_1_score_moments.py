@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 import pytest
+from derivations.brute_force import normal_grid, softmax
 
 from largeprompt.score_moments import gradient_moments, score_moments
 from largeprompt.score_quadrature import ScoreQuadrature
@@ -17,15 +18,9 @@ L = 3
 SCALES = [0.3, 1.0]
 GRID = 0.4 * np.arange(-21, 22)
 DENSITY = 0.4 * np.exp(-(GRID**2) / 2) / math.sqrt(2 * math.pi)
-SCORES = np.stack(np.meshgrid(GRID, GRID, GRID, indexing="ij"), -1).reshape(-1, L)
-MASS = np.einsum("i,j,k->ijk", DENSITY, DENSITY, DENSITY).ravel()
+SCORES, MASS = normal_grid(L, 0.4, 8.4)
 FINE_GRID = 0.2 * np.arange(-42, 43)
 FINE_DENSITY = 0.2 * np.exp(-(FINE_GRID**2) / 2) / math.sqrt(2 * math.pi)
-
-
-def softmax(u):
-    weights = np.exp(u)
-    return weights / weights.sum(-1, keepdims=True)
 
 
 def P(k, p):

@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from derivations.brute_force import GAMMA, S, U, V, normal_grid, root, softmax
 from scipy.optimize import minimize_scalar
 
 from largeprompt.concentration import (
@@ -26,10 +27,6 @@ from largeprompt.score_moments import gradient_moments, score_moments
 
 tr = np.trace
 L = 3
-GAMMA = np.array([[1.0, 0.4], [0.4, 0.8]])
-U = np.array([[0.6, -0.4], [0.3, 0.7]])
-V = np.array([[1.0, 0.3], [-0.5, 0.8], [0.2, -0.9]])
-S = np.array([[0.9, -0.3], [-0.3, 0.6]])
 Z = np.array([0.9, 0.5])
 ALONG = np.array([1.0, 0.3])  # queries z = xi (1, 0.3), so that s = |xi| times a constant
 A = U @ Z
@@ -37,19 +34,6 @@ SCALE = math.sqrt(A @ GAMMA @ A)  # s, 0.8 here
 DIRECTION = GAMMA @ A / SCALE  # e
 R = GAMMA - np.outer(DIRECTION, DIRECTION)
 CONTRASTS = np.array([[1, -1, 0], [1, 1, -2]]).T / np.sqrt([2, 6])  # (token, contrast)
-
-
-def normal_grid(dimension, step, reach):
-    """Points (point, dimension) and masses of N(0, I), of a trapezoidal rule."""
-    axis = step * np.arange(-round(reach / step), round(reach / step) + 1)
-    points = np.stack(np.meshgrid(*[axis] * dimension, indexing="ij"), -1).reshape(-1, dimension)
-    density = np.exp(-np.sum(points**2, -1) / 2) / (2 * math.pi) ** (dimension / 2)
-    return points, step**dimension * density
-
-
-def softmax(scores):
-    weights = np.exp(scores)
-    return weights / weights.sum(-1, keepdims=True)
 
 
 def square(matrix):
@@ -135,10 +119,8 @@ DEGREES = [0, 1, 2, 3]
 
 def law_of_the_scale(U):
     """The eigenvalues of M = S^(1/2) U^T Gamma U S^(1/2) and T (eq. 2.4)."""
-    variances, basis = np.linalg.eigh(S)
-    root = basis * np.sqrt(variances) @ basis.T
-    eigenvalues, directions = np.linalg.eigh(root @ U.T @ GAMMA @ U @ root)
-    return np.maximum(eigenvalues, 0), root @ directions
+    eigenvalues, directions = np.linalg.eigh(root(S) @ U.T @ GAMMA @ U @ root(S))
+    return np.maximum(eigenvalues, 0), root(S) @ directions
 
 
 @cache

@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from derivations.brute_force import GAMMA, S, U, V, normal_grid, root
 from scipy.special import gammaln, log_ndtr, logsumexp
 
 from largeprompt.concentration import output_error
@@ -18,24 +19,7 @@ from largeprompt.score_moments import score_moments
 from largeprompt.three_atoms import log_mgf, three_atom_error
 from largeprompt.tilted_moments import tilted_moment
 
-GAMMA = np.array([[1.0, 0.4], [0.4, 0.8]])
-U = np.array([[0.6, -0.4], [0.3, 0.7]])
-V = np.array([[1.0, 0.3], [-0.5, 0.8], [0.2, -0.9]])
-S = np.array([[0.9, -0.3], [-0.3, 0.6]])
 ONE = np.eye(2)
-
-
-def normal_grid(dimension, step, reach):
-    """Points (point, dimension) and masses of N(0, I), of a trapezoidal rule."""
-    axis = step * np.arange(-round(reach / step), round(reach / step) + 1)
-    points = np.stack(np.meshgrid(*[axis] * dimension, indexing="ij"), -1).reshape(-1, dimension)
-    density = np.exp(-np.sum(points**2, -1) / 2) / (2 * math.pi) ** (dimension / 2)
-    return points, step**dimension * density
-
-
-def root(matrix):
-    values, basis = np.linalg.eigh(matrix)
-    return basis * np.sqrt(values) @ basis.T
 
 
 def scaled(lam):
